@@ -1,0 +1,136 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Source is where an object came from.
+type Source struct {
+	File string // as given; "-" for standard input
+	Line int    // of the object's first line, from 1
+}
+
+// String is "file:line".
+func (s Source) String() string {
+	if s.Line == 0 {
+		return s.File
+	}
+	return fmt.Sprintf("%s:%d", s.File, s.Line)
+}
+
+// Object is one desired object: decoded JSON (string, bool, int64, float64,
+// nil, []any, map[string]any) and where it came from.
+type Object struct {
+	Content map[string]any
+	Source  Source
+}
+
+// APIVersion, Kind, Name, GenerateName and Namespace read the usual members;
+// "" where absent or not a string (Parse has refused the latter).
+func (o Object) APIVersion() string { return text(o.Content, "apiVersion") }
+
+// Kind of the object.
+func (o Object) Kind() string { return text(o.Content, "kind") }
+
+// Group is the API group, "" for the core group.
+func (o Object) Group() string {
+	group, _, found := strings.Cut(o.APIVersion(), "/")
+	if !found {
+		return ""
+	}
+	return group
+}
+
+// Version is the API version without the group.
+func (o Object) Version() string {
+	_, version, found := strings.Cut(o.APIVersion(), "/")
+	if !found {
+		return o.APIVersion()
+	}
+	return version
+}
+
+// Name of the object.
+func (o Object) Name() string { return text(o.metadata(), "name") }
+
+// GenerateName of the object.
+func (o Object) GenerateName() string { return text(o.metadata(), "generateName") }
+
+// Namespace of the object, as resolved.
+func (o Object) Namespace() string { return text(o.metadata(), "namespace") }
+
+// Key is the object's identity.
+func (o Object) Key() Key {
+	return Key{Group: o.Group(), Kind: o.Kind(), Namespace: o.Namespace(), Name: o.Name()}
+}
+
+// Annotations are the object's annotations. Values that are no strings were
+// refused by Parse: nothing is hidden here.
+func (o Object) Annotations() map[string]string { return texts(o.metadata(), "annotations") }
+
+// Labels are the object's labels.
+func (o Object) Labels() map[string]string { return texts(o.metadata(), "labels") }
+
+func (o Object) metadata() map[string]any {
+	metadata, _ := o.Content["metadata"].(map[string]any)
+	return metadata
+}
+
+// Key is the identity of an object: never its version.
+type Key struct{ Group, Kind, Namespace, Name string }
+
+// String is namespace/Kind/name, or Kind/name, with the group behind the kind
+// where there is one: shop/Deployment.apps/web.
+func (k Key) String() string {
+	kind := k.Kind
+	if k.Group != "" {
+		kind += "." + k.Group
+	}
+	if k.Namespace == "" {
+		return kind + "/" + k.Name
+	}
+	return k.Namespace + "/" + kind + "/" + k.Name
+}
+
+// Problem is one thing wrong with an input. It is an error; several are
+// reported at once.
+type Problem struct {
+	Source  Source
+	Key     Key    // of the object, as far as known
+	Path    string // field path, where there is one
+	Reason  string // a Reason constant
+	Message string
+}
+
+// Error names file, line, object, path and cause.
+func (p Problem) Error() string {
+	parts := []string{p.Source.String()}
+	if p.Key.Kind != "" {
+		parts = append(parts, p.Key.String())
+	}
+	if p.Path != "" {
+		parts = append(parts, p.Path)
+	}
+	return strings.Join(append(parts, p.Message), ": ")
+}
+
+// Set is the manifest set: the desired objects, in order, each of one
+// identity, namespaces resolved.
+type Set struct{ Objects []Object }
+
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+func texts(m map[string]any, key string) map[string]string {
+	out := map[string]string{}
+	members, _ := m[key].(map[string]any)
+	for k, v := range members {
+		if s, ok := v.(string); ok {
+			out[k] = s
+		}
+	}
+	return out
+}
