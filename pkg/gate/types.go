@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"context"
 	"time"
 
 	"github.com/changeward/changeward/pkg/approval"
@@ -82,7 +81,3 @@ type Result struct {
 	ChainHead     string // digest of the newest audit entry
 }
 
-// Observer is the API server as the gate needs it (pkg/dryrun).
-type Observer interface {
-	Plan(ctx context.Context, cluster plan.Cluster) (*plan.Plan, error)
-}

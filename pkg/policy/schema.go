@@ -18,3 +18,6 @@ type Emergency struct {
 	Subjects
 	Review time.Duration
 }
+
+// Policy is one parsed and type-checked policy. (policy.Parse makes it.)
+type Policy struct{}

@@ -36,3 +36,6 @@ func Seal(signer Signer, t state.Type, name, hash string, predicate any) (envelo
 func Open(t state.Type, envelope []byte, predicate any) (Opened, error) {
 	panic("to do")
 }
+
+// Ring is the enrolled keys of people.
+type Ring struct{}
