@@ -1,9 +1,14 @@
+// Package sign makes and checks the signatures under records: SSHSIG, the
+// format of ssh-keygen -Y, made by a person's own SSH key or by the gate key.
+//
+// To write a record: Finder.Find (a person) or ParseGateKey (a gate) gives a
+// Signer, Seal the stored envelope. To read one: Open checks everything that
+// the record says about itself; BuildRing reads the key records and tells whose
+// key it was. Whether the record counts is decided elsewhere (pkg/approval).
 package sign
 
 import (
 	"golang.org/x/crypto/ssh"
-
-	"github.com/changeward/changeward/state"
 )
 
 // Signer signs as one key: an SSH agent's, a file's, or the gate key.
@@ -26,16 +31,25 @@ type Opened struct {
 	Hash        string // subject digest
 }
 
-// Seal makes the stored envelope of a record: statement, PAE, signature. name
-// and hash are as for state.NewStatement.
-func Seal(signer Signer, t state.Type, name, hash string, predicate any) (envelope, payload []byte, err error) {
-	panic("to do")
+// AuthorizedKey is the one form in which records carry a public key: type and
+// base64 of an authorized_keys line, without comment or line end.
+func AuthorizedKey(key ssh.PublicKey) string {
+	line := ssh.MarshalAuthorizedKey(key)
+	return string(line[:len(line)-1])
 }
 
-// Open reads an envelope of type t into predicate and verifies its signature.
-func Open(t state.Type, envelope []byte, predicate any) (Opened, error) {
-	panic("to do")
+// ParseKey reads a public key in exactly the form that AuthorizedKey writes,
+// and refuses one that is too weak. Errors are *Error.
+func ParseKey(text string) (ssh.PublicKey, error) {
+	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(text))
+	if err != nil {
+		return nil, fail(ReasonBadKey, "public key: %w", err)
+	}
+	if AuthorizedKey(key) != text {
+		return nil, fail(ReasonBadKey, "public key: not in the form \"type base64\"")
+	}
+	if err := checkStrength(key); err != nil {
+		return nil, err
+	}
+	return key, nil
 }
-
-// Ring is the enrolled keys of people.
-type Ring struct{}
