@@ -1,0 +1,40 @@
+package manifest
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/changeward/changeward/state"
+)
+
+// Child is the path of member key of the value at parent ("" for the object
+// itself): data.feature, metadata.annotations["example.com/keep"]. Paths are
+// hashed, so this form is fixed: keys of [A-Za-z0-9_-]+ are bare and joined by
+// dots, all others stand in brackets as a canonical JSON string.
+func Child(parent, key string) string {
+	switch {
+	case !bare(key):
+		return parent + "[" + quote(key) + "]"
+	case parent == "":
+		return key
+	default:
+		return parent + "." + key
+	}
+}
+
+// Item is the path of the entry at index (from 0) of the list at parent.
+func Item(parent string, index int) string {
+	return parent + "[" + strconv.Itoa(index) + "]"
+}
+
+func bare(key string) bool {
+	return key != "" && strings.Trim(key, "-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
+}
+
+func quote(key string) string {
+	quoted, err := state.Canonical(key)
+	if err != nil { // a string always has a form
+		panic(err)
+	}
+	return string(quoted)
+}
