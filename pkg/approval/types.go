@@ -23,6 +23,8 @@ type Decision struct {
 	KeyOwner   string
 	KeyFrom    time.Time
 	KeyRevoked time.Time // zero: not revoked
+	// Logins are the forge logins that the person has enrolled.
+	Logins []string
 }
 
 // Facts is what decisions are judged against.
@@ -38,7 +40,7 @@ type Facts struct {
 	Rules        policy.Approvals
 	Emergency    policy.Emergency
 	// Attested says why the admission fence cannot be relied on for records
-	// written at a time; "" means that it can.
+	// written at a time; "" means that it can. Nil: there is no fence.
 	Attested func(created time.Time) string
 }
 
@@ -49,7 +51,7 @@ type Checked struct {
 	Reason string // reason constant when it does not count
 	// Signed and Attested tell which of the two proofs held.
 	Signed, Attested bool
-	Expires          time.Time
+	Expires          time.Time // of an approval
 }
 
 // Result is what the decisions amount to.
@@ -57,6 +59,9 @@ type Result struct {
 	Approved bool
 	Rejected bool
 	Expired  bool // approved once, but now only expired approvals are left
-	Met      []int
-	Checked  []Checked
+	// Emergency: approved, and only because of an emergency approval.
+	Emergency bool
+	Expires   time.Time // when Approved ends; zero unless Approved
+	Met       []int     // people counted for each requirement, same order
+	Checked   []Checked // same order as the decisions
 }
