@@ -1,0 +1,5 @@
+//go:build nocontrollers
+
+package main
+
+func linkedControllers() func([]string) error { return nil }
