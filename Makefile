@@ -1,0 +1,39 @@
+# `make help` lists the targets.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help build controlplane test demo bench lint update-golden fuzz
+
+FUZZTIME ?= 10s
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## both binaries into bin/
+	go build -o bin/ ./kubectl-changeward ./flux-changeward
+
+controlplane: ## the API server for tests, and kubectl, into bin/ (10 minutes the first time)
+	@testdata/controlplane/build.sh bin
+
+test: build controlplane ## all tests that need no more than the API server
+	go test ./...
+
+demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster
+	@testdata/demo/demo.sh
+
+bench: build controlplane ## speed and memory, as ratios measured in one run
+	go test -run '^$$' -bench . -benchtime 1x ./...
+
+lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on these'; exit 1; }
+	go vet ./...
+	go run -modfile=testdata/tools/go.mod honnef.co/go/tools/cmd/staticcheck ./...
+	go test ./pkg/archtest
+
+update-golden: build controlplane ## rewrite the golden files of the tests that have some
+	go test $$(go list -f '{{$$p := .ImportPath}}{{range .TestImports}}{{if eq . "gotest.tools/v3/golden"}}{{$$p}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "gotest.tools/v3/golden"}}{{$$p}} {{end}}{{end}}' ./... | xargs -n1 | sort -u) -update
+
+fuzz: ## every fuzz target for $(FUZZTIME)
+	@for package in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; done; done
