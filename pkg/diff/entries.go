@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/changeward/changeward/pkg/manifest"
 )
 
 // entry is one entry of a list with keys, or one member of a set.
@@ -112,7 +114,7 @@ func (w *walk) entryOf(atom schema.Atom, value any) (entry, bool) {
 			return entry{}, false
 		}
 		keys[name] = key
-		parts = append(parts, keyName(name)+"="+jsonText(key))
+		parts = append(parts, manifest.Child("", name)+"="+jsonText(key))
 	}
 	e := entry{selector: "[" + strings.Join(parts, ",") + "]", key: keys, value: value}
 	if len(atom.List.Keys) == 1 {
@@ -133,13 +135,6 @@ func (w *walk) keyOf(atom schema.Atom, members map[string]any, name string) (any
 	}
 	field, _ := element.FindField(name)
 	return field.Default, field.Default != nil
-}
-
-func keyName(name string) string {
-	if bare(name) {
-		return name
-	}
-	return jsonText(name)
 }
 
 func bySelector(entries []entry) map[string]entry {

@@ -1,11 +1,12 @@
 package diff
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/changeward/changeward/pkg/manifest"
 )
 
 // Objects lists the fields in which MERGED differs from LIVE, none if and only
@@ -90,7 +91,7 @@ func (w *walk) maps(path string, atom schema.Atom, live, merged, desired any) {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		w.compare(join(path, key), w.schema.member(atom, key), at(from, key), at(to, key), at(own, key))
+		w.compare(manifest.Child(path, key), w.schema.member(atom, key), at(from, key), at(to, key), at(own, key))
 	}
 	w.emptied(path, live, merged, len(from), len(to))
 }
@@ -127,7 +128,7 @@ func (w *walk) lists(path string, atom schema.Atom, live, merged, desired any) {
 			if len(own) == len(from) {
 				mine = own[i]
 			}
-			w.compare(fmt.Sprintf("%s[%d]", path, i), w.schema.element(atom), from[i], to[i], mine)
+			w.compare(manifest.Item(path, i), w.schema.element(atom), from[i], to[i], mine)
 		}
 	}
 }

@@ -81,26 +81,6 @@ func unquote(text string) (string, bool) {
 	return key, err == nil
 }
 
-// join appends a map key to a path: bare where it can be, else in JSON quotes.
-func join(path, key string) string {
-	if !bare(key) {
-		return path + "[" + jsonText(key) + "]"
-	}
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
-func bare(key string) bool {
-	for i := range len(key) {
-		if !bareByte(key[i]) {
-			return false
-		}
-	}
-	return key != ""
-}
-
 func bareByte(b byte) bool {
 	return b == '_' || b == '-' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }

@@ -62,9 +62,13 @@ type Observation struct {
 	Live   map[string]any  // nil: the object does not exist
 	Merged map[string]any  // nil: hook, or failed
 	Schema *diff.Schema    // list kinds; nil: every list is atomic
+	// StatusSubresource says that status is not part of an apply.
+	StatusSubresource bool
 	// ResourceVersion is LIVE's.
 	ResourceVersion string
 	Applier         Applier
+	// TakesOver are the fields whose value is taken from another manager.
+	TakesOver []Takeover
 	// Unverified says what the server could not check; "" means that it did.
 	Unverified string
 	// Admission is what the server adds beyond manifest and defaults.

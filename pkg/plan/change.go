@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/changeward/changeward/pkg/diff"
+)
+
+// observed is the change that an observation stands for, and what the server
+// warned of.
+type observed struct {
+	subject
+	warnings []string
+}
+
+// changeOf decides the operation and fills in the body. A failure is the
+// observation's own, or says why no operation is right.
+func changeOf(o Observation) (observed, *Failure) {
+	phases, warnings, isHook := hookOf(o.Object)
+	out := observed{warnings: append(slices.Clone(warnings), o.Warnings...)}
+	out.live, out.merged = o.Live, o.Merged
+	out.Change = Change{
+		Body: bodyOf(o), Applier: o.Applier.Name, Source: o.Object.Source,
+		Unverified: o.Unverified, Notes: slices.Clone(o.Notes),
+	}
+	switch {
+	case o.Failure != nil:
+		return out, o.Failure
+	case isHook:
+		out.Body.Operation, out.Body.Phases = Hook, phases
+		out.Body.Object = desired(o)
+	case o.Merged == nil && (o.Live != nil || o.Unverified == ""):
+		return out, unaccounted("there is no answer of the server to compare with")
+	case o.Live == nil:
+		out.Body.Operation, out.Body.Object = Create, desired(o)
+		out.Body.Admission = slices.SortedFunc(slices.Values(o.Admission), func(a, b AdmissionValue) int {
+			return strings.Compare(a.Path, b.Path)
+		})
+	default:
+		return out, out.compare(o)
+	}
+	return out, nil
+}
+
+func bodyOf(o Observation) Body {
+	key := keyOf(o.Object)
+	return Body{
+		Group: key.Group, Version: o.Object.Version(), Kind: key.Kind, Namespace: key.Namespace, Name: key.Name,
+		Applier: HashedApplier{Mode: o.Applier.Mode, Manager: o.Applier.Manager, Force: o.Applier.Force},
+		Control: controlOf(o.Object),
+	}
+}
+
+func desired(o Observation) any { return diff.Clean(o.Object.Content, o.StatusSubresource) }
+
+// compare makes an update of what differs. An object is unchanged only if LIVE
+// and MERGED are equal and the server would not count a new generation either.
+func (out *observed) compare(o Observation) *Failure {
+	if metadata(o.Live, "uid") != metadata(o.Merged, "uid") {
+		return unaccounted("LIVE and MERGED are two objects: their uid differs")
+	}
+	live, merged := diff.Clean(o.Live, o.StatusSubresource), diff.Clean(o.Merged, o.StatusSubresource)
+	transitions := diff.Objects(live, merged, o.Object.Content, o.Schema)
+	equal := diff.Equal(live, merged)
+	switch {
+	case equal != (len(transitions) == 0):
+		return unaccounted("LIVE and MERGED differ, and no field accounts for it")
+	case equal && !diff.Equal(metadata(o.Live, "generation"), metadata(o.Merged, "generation")):
+		return unaccounted("the server would count a new generation, and no field accounts for it")
+	case equal:
+		out.Body.Operation = None
+	default:
+		out.Body.Operation, out.Body.Transitions = Update, transitions
+		out.Body.LiveUID, _ = metadata(o.Live, "uid").(string)
+		out.Body.TakesOver = slices.SortedFunc(slices.Values(o.TakesOver), func(a, b Takeover) int {
+			return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
+		})
+	}
+	out.noteLastApplied(o)
+	return nil
+}
+
+// noteLastApplied says when a client-side applier's bookkeeping begins or
+// ends: what it holds is none of a plan's business.
+func (out *observed) noteLastApplied(o Observation) {
+	before, after := annotated(o.Live, diff.LastApplied), annotated(o.Merged, diff.LastApplied)
+	switch {
+	case !before && after:
+		out.Notes = append(out.Notes, "the annotation "+diff.LastApplied+" will be there for the first time")
+	case before && !after:
+		out.Notes = append(out.Notes, "the annotation "+diff.LastApplied+" will be gone")
+	}
+}
+
+func unaccounted(message string) *Failure {
+	return &Failure{Reason: ReasonUnaccounted, Message: message}
+}
+
+func metadata(obj map[string]any, key string) any {
+	members, _ := obj["metadata"].(map[string]any)
+	return members[key]
+}
+
+func annotated(obj map[string]any, key string) bool {
+	annotations, _ := metadata(obj, "annotations").(map[string]any)
+	_, there := annotations[key]
+	return there
+}
+
+func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

@@ -1,0 +1,3 @@
+package plan
+
+func irreversible(b Body) string { return "" }
