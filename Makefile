@@ -13,7 +13,7 @@ build: ## both binaries into bin/
 	go build -o bin/ ./kubectl-changeward ./flux-changeward
 
 controlplane: ## the API server for tests, and kubectl, into bin/ (10 minutes the first time)
-	@testdata/controlplane/build.sh bin
+	@testdata/controlplane/build.sh "$(CURDIR)/bin"
 
 test: build controlplane ## all tests that need no more than the API server
 	go test ./...
