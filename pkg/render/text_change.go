@@ -1,0 +1,160 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/changeward/changeward/pkg/diff"
+	"github.com/changeward/changeward/pkg/plan"
+)
+
+const indent = "     "
+
+func (l *lines) change(c plan.Change) {
+	mark, colour := symbol(c.Body.Operation)
+	l.line(colour, mark+" "+Object(c.Body.Key())+" ("+title(c)+")")
+	for _, risk := range c.Risks {
+		if risk.Name != "hook" && risk.Name != string(c.Body.Operation) {
+			l.line(yellow, indent+"! "+Escape(strings.TrimSuffix(risk.Name+": "+risk.Detail, ": ")))
+		}
+	}
+	for _, transition := range c.Body.Transitions {
+		l.transition(transition)
+	}
+	l.content(c)
+	for _, taken := range c.Body.TakesOver {
+		l.line(yellow, indent+"takes over "+Escape(taken.Path)+" from "+Quote(taken.Manager))
+	}
+	for _, added := range c.Body.Admission {
+		l.line(yellow, indent+l.admission(added))
+	}
+	if c.Why != "" {
+		l.line(plain, indent+"not reversible: "+Escape(c.Why))
+	}
+	if c.Unverified != "" {
+		l.line(yellow, indent+"unverified: "+Escape(c.Unverified))
+	}
+	for _, note := range c.Notes {
+		l.line(faint, indent+"note: "+Escape(note))
+	}
+}
+
+func symbol(op plan.Operation) (mark, colour string) {
+	switch op {
+	case plan.Create:
+		return "+", green
+	case plan.Update:
+		return "~", yellow
+	case plan.Delete:
+		return "-", red
+	case plan.Replace:
+		return "±", red
+	case plan.Hook:
+		return "»", blue
+	}
+	return "=", faint
+}
+
+// title is the operation, and whatever makes this one special.
+func title(c plan.Change) string {
+	parts := []string{string(c.Body.Operation)}
+	if c.Body.Operation == plan.Hook {
+		parts = append(parts, c.Body.Phases...)
+	}
+	if mode := c.Body.Applier.Mode; mode != "" && mode != plan.ModeServerSide {
+		parts = append(parts, mode)
+	}
+	if c.Body.Applier.Force {
+		parts = append(parts, "force")
+	}
+	if c.Owner != "" {
+		parts = append(parts, "owner "+c.Owner)
+	}
+	return Escape(strings.Join(parts, ", "))
+}
+
+// content is the object of a create, replace or hook, and what goes with a
+// delete.
+func (l *lines) content(c plan.Change) {
+	if c.Body.Object != nil {
+		l.block(plain, indent, object(c.Body.Object))
+	}
+	d := c.Body.Delete
+	if d == nil {
+		return
+	}
+	l.line(plain, indent+"propagation: "+Escape(d.Propagation))
+	for _, kind := range slices.Sorted(maps.Keys(d.Contents)) {
+		l.line(red, fmt.Sprintf("%sdies with it: %d × %s", indent, d.Contents[kind], Escape(kind)))
+	}
+	for _, key := range slices.Sorted(maps.Keys(d.Guards)) {
+		l.line(plain, indent+"guard "+Escape(key)+": "+Quote(d.Guards[key]))
+	}
+	if l.style.Full && d.Fields != nil {
+		l.block(plain, indent, object(d.Fields))
+	}
+}
+
+func (l *lines) transition(t diff.Transition) {
+	path := Escape(t.Path)
+	if large(t.Old) || large(t.New) {
+		l.largeTransition(path, t)
+		return
+	}
+	switch t.Action {
+	case diff.Add:
+		l.line(green, indent+path+": + "+l.style.inline(t.New))
+	case diff.Remove:
+		l.line(red, indent+path+": - "+l.style.inline(t.Old))
+	case diff.Order:
+		l.line(plain, indent+path+": order "+l.style.inline(t.Old)+" → "+l.style.inline(t.New))
+	default:
+		l.line(plain, indent+path+": "+l.style.inline(t.Old)+" → "+l.style.inline(t.New))
+	}
+}
+
+// largeTransition shows a text of several lines, a list or a map as a hunk.
+func (l *lines) largeTransition(path string, t diff.Transition) {
+	var before, after string
+	if t.Action != diff.Add {
+		before = blockOf(t.Old)
+	}
+	if t.Action != diff.Remove {
+		after = blockOf(t.New)
+	}
+	l.line(plain, fmt.Sprintf("%s%s: (%s)", indent, path, t.Action))
+	shown := 0
+	hunk := hunks(before, after)
+	for _, line := range hunk {
+		if shown++; shown > maxLines && !l.style.Full {
+			l.line(faint, indent+"  … "+count(len(hunk)-maxLines, "more line", "more lines")+
+				", now "+size(t.New, after)+" (shown by -o json and by approve)")
+			return
+		}
+		l.line(hunkColour(line), indent+"  "+line)
+	}
+}
+
+func hunkColour(line string) string {
+	switch line[0] {
+	case '+':
+		return green
+	case '-':
+		return red
+	case '@':
+		return blue
+	}
+	return plain
+}
+
+func (l *lines) admission(added plan.AdmissionValue) string {
+	switch added.Mark {
+	case "assigned":
+		return Escape(added.Path) + ": (assigned by the server)"
+	case "differs":
+		return Escape(added.Path) + ": (set by admission, differs from run to run)"
+	}
+	return "set by admission: " + Escape(added.Path) + ": " + l.style.inline(added.Value)
+}

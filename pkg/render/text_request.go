@@ -1,0 +1,78 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/state"
+)
+
+// Requests is change requests as a table. now is the store's clock, for ages.
+func Requests(requests []gate.Request, now time.Time) string {
+	rows := make([][]string, 0, len(requests))
+	for _, r := range requests {
+		rows = append(rows, []string{"#" + strconv.Itoa(r.Number), r.ID, string(r.Status), r.Header.Scope,
+			who(r.Header), age(now, r.Created)})
+	}
+	return Table([]string{"NUMBER", "CHANGE", "STATUS", "SCOPE", "BY", "AGE"}, rows)
+}
+
+// who is the person behind a request: the author where the forge names one.
+func who(header state.Plan) string {
+	if header.Author == nil {
+		return header.Proposer.Username
+	}
+	return author(*header.Author)
+}
+
+func author(a state.Author) string {
+	if a.Claimed {
+		return a.Name + " (claimed)"
+	}
+	return a.Name
+}
+
+func age(now, then time.Time) string {
+	if then.IsZero() {
+		return "unknown"
+	}
+	return duration.HumanDuration(now.Sub(then))
+}
+
+// Request is a change request as text: who asks, from where, what was
+// decided. The plan is printed apart.
+func (s Style) Request(r gate.Request) string {
+	l := &lines{style: s}
+	l.line(bold, fmt.Sprintf("change %s (#%d): %s", Escape(r.ID), r.Number, Escape(string(r.Status))))
+	if r.Void != "" {
+		l.line(red, "  cannot be used: "+Escape(r.Void+because(r.Detail)))
+	}
+	l.field("scope", r.Header.Scope)
+	l.field("proposer", r.Header.Proposer.Username)
+	if a := r.Header.Author; a != nil {
+		l.field("author", author(*a))
+	}
+	l.field("created", Time(r.Created))
+	l.field("revision", r.Header.Revision)
+	l.field("run", r.Header.CI)
+	l.field("reason", r.Header.Reason)
+	l.field("ticket", r.Header.Ticket)
+	l.field("plan signed by", r.SignedBy)
+	l.field("plan hash", r.Hash)
+	l.decisions(r.Decisions)
+	for _, o := range r.Outcomes {
+		l.line(plain, "  "+Escape(fmt.Sprintf("%s, %s by %s", o.Result, o.Time, cmp.Or(o.Actor.Username, "unknown"))))
+	}
+	return l.out.String()
+}
+
+func (l *lines) field(name, value string) {
+	if value != "" {
+		l.line(plain, "  "+name+": "+Escape(value))
+	}
+}
