@@ -1,5 +1,7 @@
 package render
 
+import "strings"
+
 // Failure is an error as people read it, on stderr: one "error: " line per
 // message, one "hint: " line per hint. Messages of several lines are indented.
 func (s Style) Failure(messages, hints []string) string {
@@ -14,11 +16,11 @@ func (s Style) Failure(messages, hints []string) string {
 }
 
 func (l *lines) labelled(colour, label, text string) {
-	first, rest, more := cutLine(EscapeBlock(text))
+	first, rest, more := strings.Cut(EscapeBlock(text), "\n")
 	l.line(colour, label+first)
 	for more {
 		var line string
-		line, rest, more = cutLine(rest)
+		line, rest, more = strings.Cut(rest, "\n")
 		l.line(colour, "  "+line)
 	}
 }

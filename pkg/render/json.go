@@ -7,8 +7,6 @@ import (
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/changeward/changeward/state"
 )
 
 // APIVersion of every document.
@@ -47,30 +45,4 @@ func visibleJSON(data []byte) []byte {
 		i += size
 	}
 	return out
-}
-
-// maskedValue is what stands in JSON for a value that must never leave.
-type maskedValue struct {
-	Masked bool `json:"masked"`
-}
-
-// value is a decoded JSON value with masks in their public form.
-func value(v any) any {
-	switch v := v.(type) {
-	case state.Masked, *state.Masked:
-		return maskedValue{Masked: true}
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, member := range v {
-			out[key] = value(member)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, member := range v {
-			out[i] = value(member)
-		}
-		return out
-	}
-	return v
 }

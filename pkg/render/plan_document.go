@@ -82,7 +82,7 @@ func changeDocument(c plan.Change, env string) Change {
 		Unverified: c.Unverified != "", UnverifiedReason: c.Unverified,
 		Risks: list(c.Risks), Source: c.Source.String(), Phases: body.Phases,
 		Applier: plan.Applier{Name: c.Applier, Mode: body.Applier.Mode, Manager: body.Applier.Manager, Force: body.Applier.Force},
-		Object:  value(body.Object), TakesOver: body.TakesOver, Notes: list(c.Notes),
+		Object:  plan.Shown(body.Object), TakesOver: body.TakesOver, Notes: list(c.Notes),
 	}
 	if c.Owner != "" {
 		document.Owner = &c.Owner
@@ -91,11 +91,11 @@ func changeDocument(c plan.Change, env string) Change {
 		document.Fields = append(document.Fields, fieldDocument(transition))
 	}
 	for _, added := range body.Admission {
-		added.Value = value(added.Value)
+		added.Value = plan.Shown(added.Value)
 		document.Admission = append(document.Admission, added)
 	}
 	if d := body.Delete; d != nil {
-		document.Object = value(d.Fields)
+		document.Object = plan.Shown(d.Fields)
 		document.Deletion = &Deletion{Propagation: d.Propagation, Contents: d.Contents, Volumes: d.Volumes}
 	}
 	return document
@@ -104,11 +104,11 @@ func changeDocument(c plan.Change, env string) Change {
 func fieldDocument(t diff.Transition) Field {
 	field := Field{Path: t.Path, Action: string(t.Action)}
 	if t.Action != diff.Add {
-		old := value(t.Old)
+		old := plan.Shown(t.Old)
 		field.Old = &old
 	}
 	if t.Action != diff.Remove {
-		now := value(t.New)
+		now := plan.Shown(t.New)
 		field.New = &now
 	}
 	return field

@@ -24,6 +24,11 @@ func (l *lines) change(c plan.Change) {
 		l.transition(transition)
 	}
 	l.content(c)
+	for _, key := range slices.Sorted(maps.Keys(c.Body.Control)) {
+		if l.style.Full {
+			l.line(plain, indent+"steered by "+Escape(key)+": "+Quote(c.Body.Control[key]))
+		}
+	}
 	for _, taken := range c.Body.TakesOver {
 		l.line(yellow, indent+"takes over "+Escape(taken.Path)+" from "+Quote(taken.Manager))
 	}
@@ -79,7 +84,7 @@ func title(c plan.Change) string {
 // delete.
 func (l *lines) content(c plan.Change) {
 	if c.Body.Object != nil {
-		l.block(plain, indent, object(c.Body.Object))
+		l.block(plain, indent, EscapeBlock(object(c.Body.Object)))
 	}
 	d := c.Body.Delete
 	if d == nil {
@@ -93,7 +98,7 @@ func (l *lines) content(c plan.Change) {
 		l.line(plain, indent+"guard "+Escape(key)+": "+Quote(d.Guards[key]))
 	}
 	if l.style.Full && d.Fields != nil {
-		l.block(plain, indent, object(d.Fields))
+		l.block(plain, indent, EscapeBlock(object(d.Fields)))
 	}
 }
 
@@ -119,10 +124,10 @@ func (l *lines) transition(t diff.Transition) {
 func (l *lines) largeTransition(path string, t diff.Transition) {
 	var before, after string
 	if t.Action != diff.Add {
-		before = blockOf(t.Old)
+		before = text(t.Old)
 	}
 	if t.Action != diff.Remove {
-		after = blockOf(t.New)
+		after = text(t.New)
 	}
 	l.line(plain, fmt.Sprintf("%s%s: (%s)", indent, path, t.Action))
 	shown := 0
@@ -138,7 +143,7 @@ func (l *lines) largeTransition(path string, t diff.Transition) {
 }
 
 func hunkColour(line string) string {
-	switch line[0] {
+	switch line[0] { // never empty: the operation comes first
 	case '+':
 		return green
 	case '-':

@@ -68,8 +68,8 @@ func TestLargeValuesAreCutWithSizeAndDigestButNotForSigners(t *testing.T) {
 }
 
 func TestATrailingLineFeedThatGoesIsShown(t *testing.T) {
-	assert.DeepEqual(t, hunks("a\nb\n", "a\nb"), []string{"@@ -1 +1 @@", " a", " b", `+\ no line feed at the end`})
-	assert.DeepEqual(t, hunks("", "a\nb\n"), []string{"@@ -1 +1 @@", "+a", "+b"})
+	assert.DeepEqual(t, hunks("a\nb\n", "a\nb"), []string{"@@ -1,2 +1,2 @@", " a", "-b", "+b", `\ no line feed at the end`})
+	assert.DeepEqual(t, hunks("", "a\tb\n"), []string{"@@ -0,0 +1,1 @@", `+a\tb`})
 }
 
 func TestTheGravestFindingIsOnTheFirstScreen(t *testing.T) {

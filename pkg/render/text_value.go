@@ -55,13 +55,13 @@ func compact(v any) string {
 	return Escape(strings.TrimRight(out.String(), "\n"))
 }
 
-// object is a whole object as YAML, escaped.
+// object is a whole object as YAML, not yet escaped.
 func object(v any) string {
 	data, err := yaml.Marshal(named(v))
 	if err != nil {
-		return "(" + Escape(err.Error()) + ")"
+		return "(" + err.Error() + ")"
 	}
-	return EscapeBlock(string(data))
+	return string(data)
 }
 
 // named replaces masks by the word that people see.
@@ -96,10 +96,10 @@ func large(v any) bool {
 	return false
 }
 
-// blockOf is a large value as escaped lines.
-func blockOf(v any) string {
+// text is a value as lines, not yet escaped.
+func text(v any) string {
 	if s, ok := v.(string); ok {
-		return EscapeBlock(s)
+		return s
 	}
 	return object(v)
 }
