@@ -58,15 +58,22 @@ func PAE(payloadType string, payload []byte) []byte {
 }
 
 // NewStatement makes the payload of a record: the canonical statement. name
-// and hash are the change request and plan hash for types that are about one;
-// for the others both are empty, and the subject is the predicate itself.
+// and hash are the change request (c_…) and plan hash (sha256:…) for types that
+// are about one, see Type.AboutPlan; for the others both are empty, and the
+// subject is the predicate itself.
 func NewStatement(t Type, name, hash string, predicate any) ([]byte, error) {
 	body, err := Canonical(predicate)
 	if err != nil {
 		return nil, err
 	}
-	if name == "" {
+	if !t.AboutPlan() {
+		if name != "" || hash != "" {
+			return nil, fmt.Errorf("%s: a record of this type has no subject but itself", t)
+		}
 		name, hash = string(t), Digest(body)
+	}
+	if err := checkSubject(t, name, hash, body); err != nil {
+		return nil, err
 	}
 	return Canonical(Statement{Type: statementType, Predicate: body, PredicateType: PredicateType(t),
 		Subject: []Subject{{Name: name, Digest: map[string]string{"sha256": Hex(hash)}}}})
@@ -102,15 +109,31 @@ func ParseStatement(t Type, payload []byte, predicate any) (name, hash string, e
 	if s.PredicateType != PredicateType(t) {
 		return "", "", fmt.Errorf("statement: predicate type %q, want %q", s.PredicateType, PredicateType(t))
 	}
-	if len(s.Subject) != 1 || len(s.Subject[0].Digest) != 1 || len(s.Subject[0].Digest["sha256"]) != 64 {
-		return "", "", errors.New("statement: want one subject with one sha256 digest")
+	if len(s.Subject) != 1 || len(s.Subject[0].Digest) != 1 {
+		return "", "", errors.New("statement: want one subject with one digest")
+	}
+	name, hash = s.Subject[0].Name, "sha256:"+s.Subject[0].Digest["sha256"]
+	if err := checkSubject(t, name, hash, s.Predicate); err != nil {
+		return "", "", err
 	}
 	if err := DecodeStrict(s.Predicate, predicate); err != nil {
 		return "", "", fmt.Errorf("%s: %w", t, err)
 	}
-	name, hash = s.Subject[0].Name, "sha256:"+s.Subject[0].Digest["sha256"]
-	if name == string(t) && hash != Digest(s.Predicate) {
-		return "", "", fmt.Errorf("%s: subject digest is not that of the predicate", t)
-	}
 	return name, hash, nil
+}
+
+// checkSubject refuses a subject that a record of type t cannot have, so that
+// none can pass for being about a plan, or about itself, when it is not.
+func checkSubject(t Type, name, hash string, predicate []byte) error {
+	switch {
+	case !IsDigest(hash):
+		return fmt.Errorf("%s: subject digest %q is no sha256", t, hash)
+	case t.AboutPlan() && !IsChangeID(name):
+		return fmt.Errorf("%s: subject %q is no change request", t, name)
+	case !t.AboutPlan() && name != string(t):
+		return fmt.Errorf("%s: subject is %q, want the record itself", t, name)
+	case !t.AboutPlan() && hash != Digest(predicate):
+		return fmt.Errorf("%s: subject digest is not that of the predicate", t)
+	}
+	return nil
 }

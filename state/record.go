@@ -37,6 +37,12 @@ func (t Type) Secret() bool {
 	return slices.Contains([]Type{TypePlan, TypeChunk, TypeOutcome, TypeAudit}, t)
 }
 
+// AboutPlan says whether the subject of such records is a change request and
+// its plan hash; that of others is the record itself.
+func (t Type) AboutPlan() bool {
+	return slices.Contains([]Type{TypePlan, TypeOutcome, TypeDecision, TypeReview}, t)
+}
+
 // Data keys of records.
 const (
 	DataEnvelope = "envelope.json"

@@ -2,7 +2,6 @@ package sign
 
 import (
 	"errors"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -51,7 +50,7 @@ func checkPlace(record state.Record, opened Opened, key state.Key, trust Trust) 
 	if key.Person.Username == "" || record.Claims.Actor == "" {
 		return fail(ReasonWrongActor, "names no person")
 	}
-	signed, err := time.Parse(time.RFC3339, key.Time)
+	signed, err := state.ParseTime(key.Time)
 	if err != nil {
 		return fail(ReasonWrongTime, "%w", err)
 	}

@@ -1,0 +1,208 @@
+// Package dir keeps records in a folder: for reading them offline, for trials,
+// and where no cluster may hold them. A folder has no admission, so nothing
+// attests who wrote a record: only signatures speak.
+//
+// Enter at Create for a new folder, at Open for one that is there. A record is
+// the folder TYPE/NAME with one file a data key, and record.json with what the
+// cluster would hold in metadata.
+package dir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/changeward/changeward/state"
+)
+
+const metaFile = "record.json"
+
+// Store is a state.Store over a folder.
+type Store struct {
+	root string
+	now  func() time.Time
+}
+
+// Create makes the folder of a new store, if it is not there yet.
+func Create(root string, now func() time.Time) (*Store, error) {
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return nil, fmt.Errorf("records in %s: %w", root, err)
+	}
+	return Open(root, now), nil
+}
+
+// Open is the store in a folder. That it does not exist shows at the first
+// use, as ErrNoStore. now is the clock that new records are dated by.
+func Open(root string, now func() time.Time) *Store { return &Store{root: root, now: now} }
+
+// meta is record.json.
+type meta struct {
+	Actor      string   `json:"actor,omitempty"`
+	Created    string   `json:"created"`
+	Credential string   `json:"credential,omitempty"`
+	Groups     []string `json:"groups,omitempty"`
+	Plan       string   `json:"plan,omitempty"`
+	PlanHash   string   `json:"planHash,omitempty"`
+	Scope      string   `json:"scope,omitempty"`
+}
+
+// Create implements state.Store. The record is written beside its place and
+// moved there whole: a name that is taken refuses the move.
+func (s *Store) Create(_ context.Context, record state.Record) (state.Record, error) {
+	place, err := s.place(record.Type, record.Name)
+	if err != nil {
+		return state.Record{}, err
+	}
+	record.Created = s.now().UTC().Truncate(time.Second)
+	// Dots keep an unfinished record out of every list.
+	draft, err := os.MkdirTemp(s.root, ".draft-")
+	if err != nil {
+		return state.Record{}, failed("create", record.Type, record.Name, err)
+	}
+	defer os.RemoveAll(draft)
+	if err := write(draft, record); err != nil {
+		return state.Record{}, failed("create", record.Type, record.Name, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
+		return state.Record{}, failed("create", record.Type, record.Name, err)
+	}
+	if err := os.Rename(draft, place); err != nil {
+		if _, taken := os.Lstat(place); taken == nil {
+			err = state.ErrExists
+		}
+		return state.Record{}, failed("create", record.Type, record.Name, err)
+	}
+	return read(record.Type, place)
+}
+
+// Get implements state.Store.
+func (s *Store) Get(_ context.Context, t state.Type, name string) (state.Record, error) {
+	place, err := s.place(t, name)
+	if err != nil {
+		return state.Record{}, err
+	}
+	record, err := read(t, place)
+	if err != nil {
+		return state.Record{}, failed("get", t, name, err)
+	}
+	return record, nil
+}
+
+// List implements state.Store.
+func (s *Store) List(_ context.Context, t state.Type, selector state.Selector) ([]state.Record, error) {
+	if err := s.exists(); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(filepath.Join(s.root, string(t))) // sorted by name
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, failed("list", t, "", err)
+	}
+	var records []state.Record
+	for _, entry := range entries {
+		place, err := s.place(t, entry.Name())
+		if err != nil || !entry.IsDir() {
+			continue // no record
+		}
+		record, err := read(t, place)
+		if err != nil {
+			return nil, failed("list", t, entry.Name(), err)
+		}
+		if matches(selector.Plan, record.Plan) && matches(selector.Scope, record.Scope) {
+			records = append(records, record)
+		}
+	}
+	return records, nil
+}
+
+func matches(wanted, label string) bool { return wanted == "" || wanted == label }
+
+// Delete implements state.Store.
+func (s *Store) Delete(ctx context.Context, t state.Type, name string) error {
+	if _, err := s.Get(ctx, t, name); err != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(s.root, string(t), name))
+}
+
+// Now implements state.Store: the clock that the store was opened with.
+func (s *Store) Now(context.Context) (time.Time, error) {
+	return s.now().UTC().Truncate(time.Second), nil
+}
+
+// place is the folder of a record; a name that is none is an error, so that no
+// name leads out of the store.
+func (s *Store) place(t state.Type, name string) (string, error) {
+	if !slices.Contains(state.Types(), t) || !strings.HasPrefix(name, "cw-"+string(t)+"-") || strings.ContainsAny(name, `/\`) {
+		return "", fmt.Errorf("%q is no name of a %s record", name, t)
+	}
+	return filepath.Join(s.root, string(t), name), s.exists()
+}
+
+func (s *Store) exists() error {
+	if _, err := os.Stat(s.root); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("records in %s: %w", s.root, state.ErrNoStore)
+	} else if err != nil {
+		return fmt.Errorf("records in %s: %w", s.root, err)
+	}
+	return nil
+}
+
+func write(folder string, record state.Record) error {
+	about, err := state.Canonical(meta{Actor: record.Claims.Actor, Credential: record.Claims.Credential, Groups: record.Claims.Groups,
+		PlanHash: record.Claims.PlanHash, Plan: record.Plan, Scope: record.Scope, Created: state.FormatTime(record.Created)})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, metaFile), about, 0o400); err != nil {
+		return err
+	}
+	for key, value := range record.Data {
+		if key == metaFile || key != filepath.Base(key) {
+			return fmt.Errorf("data key %q cannot be stored", key)
+		}
+		if err := os.WriteFile(filepath.Join(folder, key), value, 0o400); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func read(t state.Type, place string) (state.Record, error) {
+	record := state.Record{Type: t, Name: filepath.Base(place), Data: map[string][]byte{}, Immutable: true}
+	files, err := os.ReadDir(place)
+	if err != nil {
+		return record, err
+	}
+	for _, file := range files {
+		if record.Data[file.Name()], err = os.ReadFile(filepath.Join(place, file.Name())); err != nil {
+			return record, err
+		}
+	}
+	var about meta
+	if err := state.DecodeStrict(record.Data[metaFile], &about); err != nil {
+		return record, fmt.Errorf("%s: %w", metaFile, err)
+	}
+	record.UID = state.Digest(record.Data[metaFile])
+	delete(record.Data, metaFile)
+	record.Plan, record.Scope = about.Plan, about.Scope
+	record.Claims = state.Claims{Actor: about.Actor, Groups: about.Groups, Credential: about.Credential, PlanHash: about.PlanHash}
+	record.Created, err = state.ParseTime(about.Created)
+	return record, err
+}
+
+func failed(verb string, t state.Type, name string, err error) error {
+	what := strings.TrimSpace(fmt.Sprintf("%s %s %s", verb, t, name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", what, state.ErrNotFound)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: %w: %w", what, state.ErrForbidden, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
