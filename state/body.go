@@ -21,6 +21,12 @@ type packed struct {
 	parts  [][]byte // its pieces
 }
 
+// bodyStore is what bodies need of a Store.
+type bodyStore interface {
+	Create(ctx context.Context, record Record) (Record, error)
+	Get(ctx context.Context, t Type, name string) (Record, error)
+}
+
 // PackBody packs a plan and its before-state (nil if there is none). Together
 // they must fit in one record, so the before-state is the first to go into
 // chunks, then the plan.
@@ -58,7 +64,7 @@ func (b Body) Describe(header *Plan) {
 // the commit, and takes the number. record holds the signed envelope, whose
 // header Describe has filled. ErrExists: another plan has the number; the
 // chunks stay, and serve the next try.
-func PutPlan(ctx context.Context, store Store, record Record, body Body) (Record, error) {
+func PutPlan(ctx context.Context, store bodyStore, record Record, body Body) (Record, error) {
 	if record.Data[DataEnvelope] == nil {
 		return Record{}, fmt.Errorf("plan %s: no signed envelope", record.Name)
 	}
@@ -77,7 +83,7 @@ func PutPlan(ctx context.Context, store Store, record Record, body Body) (Record
 	return store.Create(ctx, record)
 }
 
-func putChunk(ctx context.Context, store Store, plan Record, part []byte) error {
+func putChunk(ctx context.Context, store bodyStore, plan Record, part []byte) error {
 	digest := Digest(part)
 	claims := plan.Claims
 	claims.PlanHash = ""
@@ -93,7 +99,7 @@ func putChunk(ctx context.Context, store Store, plan Record, part []byte) error 
 // been verified, and checks every digest that the header gives. before is nil
 // if the header names none. Whether the plan is the one that the record is
 // about, its hash tells (pkg/plan).
-func GetBody(ctx context.Context, store Store, record Record, header Plan) (plan, before []byte, err error) {
+func GetBody(ctx context.Context, store bodyStore, record Record, header Plan) (plan, before []byte, err error) {
 	plan, err = unpack(ctx, store, record.Data[DataPlan], header.Parts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan of %s: %w", record.Name, err)
@@ -114,7 +120,7 @@ func GetBody(ctx context.Context, store Store, record Record, header Plan) (plan
 	return plan, before, nil
 }
 
-func unpack(ctx context.Context, store Store, inline []byte, parts []string) ([]byte, error) {
+func unpack(ctx context.Context, store bodyStore, inline []byte, parts []string) ([]byte, error) {
 	switch {
 	case inline == nil && len(parts) == 0:
 		return nil, errors.New("missing")
@@ -134,7 +140,7 @@ func unpack(ctx context.Context, store Store, inline []byte, parts []string) ([]
 	return Decompress(data, MaxBody)
 }
 
-func getChunk(ctx context.Context, store Store, digest string) ([]byte, error) {
+func getChunk(ctx context.Context, store bodyStore, digest string) ([]byte, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("chunk %q: no digest", digest)
 	}
