@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"time"
+
 	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/pkg/manifest"
 )
@@ -76,6 +78,15 @@ type Observation struct {
 	Warnings  []string
 	Notes     []string
 	Failure   *Failure
+	// Holders tell who wrote a field of LIVE last, by its path. They are there
+	// where LIVE and MERGED differ, and where they conflict.
+	Holders map[string]Holder
+}
+
+// Holder is the manager of a field of LIVE, and when it last wrote.
+type Holder struct {
+	Manager string
+	Time    time.Time
 }
 
 // AdmissionValue is a value that neither the manifest nor a default accounts

@@ -1,0 +1,47 @@
+package dryrun
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/changeward/changeward/pkg/manifest"
+)
+
+// arrivals is what a set brings that others of the set need: namespaces, and
+// kinds by their definitions.
+type arrivals struct {
+	namespaces map[string]bool
+	kinds      map[schema.GroupVersionKind]bool
+}
+
+func arrivalsOf(set manifest.Set) arrivals {
+	a := arrivals{namespaces: map[string]bool{}, kinds: map[schema.GroupVersionKind]bool{}}
+	for _, object := range set.Objects {
+		if stubHook(object) {
+			continue
+		}
+		switch (schema.GroupKind{Group: object.Group(), Kind: object.Kind()}).String() {
+		case "Namespace":
+			a.namespaces[object.Name()] = true
+		case "CustomResourceDefinition.apiextensions.k8s.io":
+			a.define(object.Content)
+		}
+	}
+	return a
+}
+
+// define takes the served versions of a definition. What does not look like
+// one is left to the server to refuse.
+func (a arrivals) define(crd map[string]any) {
+	spec, _ := crd["spec"].(map[string]any)
+	names, _ := spec["names"].(map[string]any)
+	group, _ := spec["group"].(string)
+	kind, _ := names["kind"].(string)
+	versions, _ := spec["versions"].([]any)
+	for _, entry := range versions {
+		version, _ := entry.(map[string]any)
+		name, _ := version["name"].(string)
+		if served, _ := version["served"].(bool); served {
+			a.kinds[schema.GroupVersionKind{Group: group, Version: name, Kind: kind}] = true
+		}
+	}
+}

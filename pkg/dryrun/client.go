@@ -1,0 +1,92 @@
+package dryrun
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	authenticationv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	"k8s.io/client-go/rest"
+)
+
+// Client asks one API server. It is safe for concurrent use, and keeps what it
+// has read of the server's schemas.
+type Client struct {
+	dynamic   dynamic.Interface
+	discovery *discovery.DiscoveryClient
+	reviews   authenticationv1.AuthenticationV1Interface
+	schemas   *schemas
+}
+
+// New makes a client from kubeconfig settings, and sends nothing. The
+// client-side rate limiter is off: the server's own 429 answers are honoured
+// instead. An error means that the settings cannot be used.
+func New(config *rest.Config) (*Client, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	config.RateLimiter = nil
+	config.WarningHandler = nil
+	config.WarningHandlerWithContext = warningCollector{}
+	guarded, err := guardedClient(config)
+	if err != nil {
+		return nil, fmt.Errorf("client settings: %w", err)
+	}
+	c := &Client{}
+	if c.dynamic, err = dynamic.NewForConfigAndClient(config, guarded); err != nil {
+		return nil, fmt.Errorf("client settings: %w", err)
+	}
+	if c.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(config, guarded); err != nil {
+		return nil, fmt.Errorf("client settings: %w", err)
+	}
+	if c.reviews, err = authenticationv1.NewForConfigAndClient(config, guarded); err != nil {
+		return nil, fmt.Errorf("client settings: %w", err)
+	}
+	c.schemas = newSchemas(c.discovery)
+	return c, nil
+}
+
+// guardedClient puts the guard around everything that the settings ask for,
+// so that credentials plugins and other wrappers stay inside of it.
+func guardedClient(config *rest.Config) (*http.Client, error) {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, err
+	}
+	guarded := *client
+	next := client.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	guarded.Transport = &guard{next: next, base: strings.TrimSuffix(host.Path, "/")}
+	return &guarded, nil
+}
+
+// Cluster is the identity of the cluster: the UID of Namespace kube-system.
+// The error is an *Error with its reason.
+func (c *Client) Cluster(ctx context.Context) (string, error) {
+	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	namespace, err := c.dynamic.Resource(namespaces).Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		return "", wrap("read Namespace kube-system, which identifies the cluster", err)
+	}
+	return string(namespace.GetUID()), nil
+}
+
+// ServerVersion is the API server's version as it names it, such as v1.37.2.
+// The error is an *Error with its reason.
+func (c *Client) ServerVersion(ctx context.Context) (string, error) {
+	version, err := c.discovery.ServerVersionWithContext(ctx)
+	if err != nil {
+		return "", wrap("read the server's version", err)
+	}
+	return version.GitVersion, nil
+}

@@ -1,0 +1,66 @@
+package dryrun
+
+import (
+	"context"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/changeward/changeward/pkg/plan"
+)
+
+// observe fills in what the server says about an object.
+func (o *observer) observe(ctx context.Context, t *target, seen *plan.Observation) {
+	seen.StatusSubresource = t.served.status
+	m, err := o.moment(ctx, t)
+	if m.live != nil {
+		seen.ResourceVersion = m.live.GetResourceVersion()
+		seen.Live = o.masked(m.live, t)
+	}
+	if err == nil {
+		err = o.complete(ctx, t, m, seen)
+	}
+	if err != nil {
+		seen.Merged = nil
+		o.fail(ctx, t, m, err, seen)
+	}
+}
+
+// complete adds MERGED, and what is only needed where something changes.
+func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan.Observation) error {
+	if m.live != nil && reflect.DeepEqual(bare(m.live, t), bare(m.merged, t)) {
+		seen.Merged = seen.Live // one copy is enough for what does not change
+		return nil
+	}
+	schema, err := o.index.of(ctx, t.gvk)
+	if err != nil {
+		return err
+	}
+	seen.Schema = schema
+	seen.Merged = o.masked(m.merged, t)
+	if m.live == nil {
+		seen.Admission, err = o.admission(t, m, schema)
+		return err
+	}
+	seen.TakesOver = o.takeovers(t, m.taken, schema)
+	seen.Holders = holders(m.live, schema)
+	return nil
+}
+
+// masked is what may leave the package of an object of the server's.
+func (o *observer) masked(object *unstructured.Unstructured, t *target) map[string]any {
+	return o.options.Masker.Object(bare(object, t))
+}
+
+// bare is an object without its bookkeeping of managers, and without the
+// status that no apply touches: most of its bytes, and no part of a plan.
+func bare(object *unstructured.Unstructured, t *target) map[string]any {
+	out := without(object.Object)
+	if t.served.status {
+		delete(out, "status")
+	}
+	if metadata, ok := object.Object["metadata"].(map[string]any); ok {
+		out["metadata"] = without(metadata, "managedFields")
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package dryrun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
+)
+
+// fail records why an object could not be planned, or that it cannot be asked
+// about yet, since its namespace arrives with the set.
+func (o *observer) fail(ctx context.Context, t *target, m moment, err error, seen *plan.Observation) {
+	failure := failureOf(err)
+	if failure.Reason == plan.ReasonNotFound && m.live == nil && o.arrivals.namespaces[t.object.Namespace()] {
+		seen.Unverified = "its namespace is created by this plan"
+		seen.Merged = o.options.Masker.Object(t.object.Content)
+		return
+	}
+	if found := conflictsOf(err); len(found) > 0 {
+		schema, _ := o.index.of(ctx, t.gvk) // without it, keys stand in another order
+		failure.Conflicts = o.conflicts(t, found, schema)
+		seen.Holders = holders(m.live, schema)
+	}
+	failure.Message = redacted(failure.Message, t.object)
+	seen.Failure = failure
+}
+
+// redacted is a text of the server's without the values of a Secret, which it
+// likes to repeat: those that the object has, and all that it quotes itself.
+func redacted(text string, object manifest.Object) string {
+	return stubRedact(text, object.Content)
+}
+
+// failureOf reads the server's answer. The message still is the server's own.
+func failureOf(err error) *plan.Failure {
+	var answer apierrors.APIStatus
+	switch {
+	case errors.As(err, &errMoving{}):
+		return &plan.Failure{Reason: plan.ReasonMoving, Message: err.Error()}
+	case errors.As(err, &answer):
+		status := answer.Status()
+		return &plan.Failure{Reason: reasonOfStatus(status), Message: messageOf(status)}
+	}
+	return &plan.Failure{Reason: plan.ReasonUnreadable, Message: err.Error()}
+}
+
+func reasonOfStatus(status metav1.Status) string {
+	if reason := reasonOfText(status.Message); reason != "" {
+		return reason
+	}
+	switch status.Code {
+	case http.StatusForbidden:
+		return plan.ReasonForbidden
+	case http.StatusNotFound:
+		if status.Details != nil && status.Details.Kind == "namespaces" {
+			return plan.ReasonNotFound
+		}
+		return plan.ReasonUnknownKind // the path itself is not served any more
+	case http.StatusConflict:
+		return plan.ReasonConflict
+	case http.StatusRequestEntityTooLarge:
+		return plan.ReasonTooLarge
+	case http.StatusUnprocessableEntity, http.StatusBadRequest:
+		return plan.ReasonInvalid
+	}
+	return plan.ReasonUnreadable
+}
+
+// reasonOfText knows the answers whose code says too little: 500 for a field
+// that no schema has, 403 or 422 for a policy that refuses.
+func reasonOfText(text string) string {
+	for _, known := range [...]struct{ part, reason string }{
+		{"failed calling webhook", plan.ReasonAdmission},
+		{"does not support dry run", plan.ReasonAdmission},
+		{" denied the request", plan.ReasonAdmission},
+		{" denied request: ", plan.ReasonAdmission},
+		{"failed to create typed patch object", plan.ReasonInvalid},
+		{"strict decoding error", plan.ReasonInvalid},
+		{"may not be more than ", plan.ReasonTooLarge},
+		{"field is immutable", plan.ReasonImmutable},
+	} {
+		if strings.Contains(text, known.part) {
+			return known.reason
+		}
+	}
+	return ""
+}
+
+// messageOf is the server's text, put together from its causes where it has
+// some: shorter, and each begins with its field.
+func messageOf(status metav1.Status) string {
+	if status.Details == nil || len(status.Details.Causes) == 0 {
+		return strings.TrimSpace(status.Message)
+	}
+	var parts []string
+	for _, cause := range status.Details.Causes {
+		switch {
+		case cause.Type == metav1.CauseTypeFieldManagerConflict:
+			parts = append(parts, fmt.Sprintf("%s is held by %s",
+				strings.TrimPrefix(cause.Field, "."), managerOf(cause.Message)))
+		case cause.Field != "":
+			parts = append(parts, cause.Field+": "+withoutDump(cause.Message))
+		default:
+			parts = append(parts, withoutDump(cause.Message))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// withoutDump cuts the value out of
+//
+//	Invalid value: {"metadata":…}: field is immutable
+//
+// unless it is short and no object: the server prints the whole template of a
+// Job there, with all its environment.
+func withoutDump(message string) string {
+	const marker, long = "nvalid value: ", 80
+	before, after, found := strings.Cut(message, marker)
+	if !found {
+		return message
+	}
+	var value json.RawMessage
+	decoder := json.NewDecoder(strings.NewReader(after))
+	err := decoder.Decode(&value)
+	if err == nil && len(value) <= long && !strings.ContainsAny(string(value[:1]), "{[") {
+		return message
+	}
+	rest := after
+	if err == nil {
+		rest = after[decoder.InputOffset():]
+	} else if end := strings.LastIndex(after, ": "); end >= 0 { // some other form of a value
+		rest = after[end:]
+	}
+	return before + "nvalid value" + rest
+}

@@ -1,0 +1,48 @@
+package dryrun
+
+import (
+	"bytes"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/changeward/changeward/pkg/diff"
+	"github.com/changeward/changeward/pkg/plan"
+)
+
+// holders tells for each field of LIVE, by its path in the plan's form, who
+// wrote it last. Entries that cannot be read say nothing: this is for display
+// only.
+func holders(live *unstructured.Unstructured, s *diff.Schema) map[string]plan.Holder {
+	out := map[string]plan.Holder{}
+	for _, entry := range live.GetManagedFields() {
+		if entry.FieldsV1 == nil {
+			continue
+		}
+		set := &fieldpath.Set{}
+		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+			continue
+		}
+		holder := holderOf(entry)
+		set.Iterate(func(path fieldpath.Path) {
+			at := formatPath(path, s)
+			if before, held := out[at]; !held || before.Time.Before(holder.Time) {
+				out[at] = holder
+			}
+		})
+	}
+	return out
+}
+
+func holderOf(entry metav1.ManagedFieldsEntry) plan.Holder {
+	holder := plan.Holder{Manager: entry.Manager, Time: time.Time{}}
+	if entry.Subresource != "" {
+		holder.Manager += " (subresource " + entry.Subresource + ")"
+	}
+	if entry.Time != nil {
+		holder.Time = entry.Time.UTC()
+	}
+	return holder
+}

@@ -1,0 +1,101 @@
+package dryrun
+
+import (
+	"context"
+	"maps"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// attempts is how often an object is observed until LIVE and MERGED are of one
+// moment.
+const attempts = 5
+
+// moment is what the server said about one object at one resourceVersion. All
+// values are the real ones.
+type moment struct {
+	live   *unstructured.Unstructured // nil: does not exist
+	merged *unstructured.Unstructured
+	posted *unstructured.Unstructured // of a create: the object before SSA, see admission.go
+	taken  []conflict                 // fields that force takes from others
+}
+
+// settled says that LIVE and MERGED are of one moment: nobody wrote in
+// between. A dry run of a create has no resourceVersion.
+func (m moment) settled() bool {
+	if m.live == nil {
+		return m.merged.GetResourceVersion() == "" && m.posted != nil
+	}
+	return m.live.GetResourceVersion() == m.merged.GetResourceVersion()
+}
+
+// moment observes until both are of one moment. On an object that others write
+// all the time, LIVE before and after must be equal but for its status. The
+// moment is returned with the error, as far as it came.
+func (o *observer) moment(ctx context.Context, t *target) (m moment, err error) {
+	for range attempts {
+		if m, err = o.look(ctx, t); err != nil || m.settled() {
+			return m, err
+		}
+	}
+	after, err := t.get(ctx)
+	if err != nil {
+		return m, err
+	}
+	if m.live == nil || after == nil || !equalButStatus(m.live, after, t) {
+		return m, errMoving{}
+	}
+	m.live = after
+	return m, nil
+}
+
+// look asks once: LIVE, MERGED, and for a create what admission adds.
+func (o *observer) look(ctx context.Context, t *target) (m moment, err error) {
+	if m.live, err = t.get(ctx); err != nil {
+		return m, err
+	}
+	applier := o.options.Applier
+	m.merged, err = t.apply(ctx, applier, false)
+	if conflicts := conflictsOf(err); applier.Force && len(conflicts) > 0 {
+		m.taken = conflicts
+		m.merged, err = t.apply(ctx, applier, true)
+	}
+	if err != nil || m.live != nil || m.merged.GetResourceVersion() != "" {
+		return m, err
+	}
+	m.posted, err = t.create(ctx, applier)
+	if apierrors.IsAlreadyExists(err) {
+		m.posted, err = nil, nil // someone created it just now: look again
+	}
+	return m, err
+}
+
+// errMoving is why an object that never holds still cannot be planned.
+type errMoving struct{}
+
+func (errMoving) Error() string {
+	return "others write the object all the time: no two of its states were of one moment"
+}
+
+// equalButStatus compares what is not bookkeeping: a controller that writes
+// status moves resourceVersion and managedFields, and nothing that is planned.
+func equalButStatus(a, b *unstructured.Unstructured, t *target) bool {
+	left, right := bare(a, t), bare(b, t)
+	for _, object := range []map[string]any{left, right} {
+		if metadata, ok := object["metadata"].(map[string]any); ok {
+			delete(metadata, "resourceVersion")
+		}
+	}
+	return reflect.DeepEqual(left, right)
+}
+
+// without is a shallow copy that lacks some members.
+func without(m map[string]any, keys ...string) map[string]any {
+	out := maps.Clone(m)
+	for _, key := range keys {
+		delete(out, key)
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package dryrun
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/openapi"
+	"k8s.io/kube-openapi/pkg/schemaconv"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/changeward/changeward/pkg/diff"
+)
+
+// schemas keeps the types of each group and version that was asked for, by the
+// address of its document, which carries a hash: a changed schema has another.
+type schemas struct {
+	client openapi.ClientWithContext
+
+	mu        sync.Mutex
+	documents map[string]*document
+}
+
+// document is the types of one group and version; each is fetched once,
+// however many objects wait for it. A failed fetch is not kept.
+type document struct {
+	mu    sync.Mutex
+	kinds map[schema.GroupVersionKind]*diff.Schema
+}
+
+func newSchemas(client *discovery.DiscoveryClient) *schemas {
+	return &schemas{
+		client:    client.OpenAPIV3WithContext(context.Background()),
+		documents: map[string]*document{},
+	}
+}
+
+// schemaIndex is the addresses of all documents at one moment.
+type schemaIndex struct {
+	schemas *schemas
+	once    sync.Once
+	paths   map[string]openapi.GroupVersionWithContext
+	err     error
+}
+
+// of is the schema of a kind, nil where the server publishes none: every list
+// is atomic then, for the server too.
+func (i *schemaIndex) of(ctx context.Context, gvk schema.GroupVersionKind) (*diff.Schema, error) {
+	i.once.Do(func() { i.paths, i.err = i.schemas.client.PathsWithContext(ctx) })
+	if i.err != nil {
+		return nil, fmt.Errorf("read the server's list of schemas: %w", i.err)
+	}
+	path := "apis/" + gvk.Group + "/" + gvk.Version
+	if gvk.Group == "" {
+		path = "api/" + gvk.Version
+	}
+	groupVersion, found := i.paths[path]
+	if !found {
+		return nil, nil
+	}
+	kinds, err := i.schemas.document(groupVersion.ServerRelativeURL()).read(ctx, groupVersion)
+	if err != nil {
+		return nil, fmt.Errorf("read the server's schema of %s: %w", gvk.GroupVersion(), err)
+	}
+	return kinds[gvk], nil
+}
+
+func (s *schemas) document(url string) *document {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.documents[url] == nil {
+		s.documents[url] = &document{}
+	}
+	return s.documents[url]
+}
+
+func (d *document) read(ctx context.Context, groupVersion openapi.GroupVersionWithContext) (map[schema.GroupVersionKind]*diff.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.kinds != nil {
+		return d.kinds, nil
+	}
+	content, err := groupVersion.SchemaWithContext(ctx, runtime.ContentTypeJSON)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := parseSchemas(content)
+	if err != nil {
+		return nil, err
+	}
+	d.kinds = kinds
+	return kinds, nil
+}
+
+// parseSchemas reads an OpenAPI v3 document. Its paths, which are most of it,
+// are skipped.
+func parseSchemas(content []byte) (map[schema.GroupVersionKind]*diff.Schema, error) {
+	var document struct {
+		Components struct {
+			Schemas map[string]*spec.Schema `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(content, &document); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	converted, err := schemaconv.ToSchemaFromOpenAPI(document.Components.Schemas, false)
+	if err != nil {
+		return nil, fmt.Errorf("convert: %w", err)
+	}
+	// A value of its own: the schema holds a lock, and is shared by all kinds.
+	types := &smd.Schema{Types: converted.Types}
+	kinds := map[schema.GroupVersionKind]*diff.Schema{}
+	for name, model := range document.Components.Schemas {
+		var gvks []schema.GroupVersionKind
+		if err := model.Extensions.GetObject("x-kubernetes-group-version-kind", &gvks); err != nil {
+			return nil, fmt.Errorf("kinds of %s: %w", name, err)
+		}
+		for _, gvk := range gvks {
+			root := name
+			kinds[gvk] = &diff.Schema{Types: types, Root: smd.TypeRef{NamedType: &root}}
+		}
+	}
+	return kinds, nil
+}

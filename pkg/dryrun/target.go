@@ -1,0 +1,107 @@
+package dryrun
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
+)
+
+// target is one desired object, with its real values, and where the server
+// keeps it.
+type target struct {
+	object   manifest.Object
+	gvk      schema.GroupVersionKind
+	served   served
+	resource dynamic.ResourceInterface
+	body     []byte
+	arrives  string // why there is nothing to ask yet; "" means that there is
+}
+
+// target finds the place of an object, or says why there is none.
+func (o *observer) target(object manifest.Object) (*target, *plan.Failure) {
+	gvk := gvkOf(object)
+	t := &target{object: object, gvk: gvk}
+	found, known := o.options.Kinds.served[gvk]
+	if !known {
+		return o.unserved(t)
+	}
+	body, err := json.Marshal(object.Content)
+	if err != nil {
+		return nil, &plan.Failure{Reason: plan.ReasonInvalid, Message: "the object has no JSON form"}
+	}
+	t.served, t.body = found, body
+	t.resource = o.client.dynamic.Resource(found.resource)
+	if found.namespaced {
+		t.resource = o.client.dynamic.Resource(found.resource).Namespace(object.Namespace())
+	}
+	return t, nil
+}
+
+// unserved tells a kind that arrives with the set from one that nobody knows,
+// and both from one that could not be looked up.
+func (o *observer) unserved(t *target) (*target, *plan.Failure) {
+	kinds := o.options.Kinds
+	versions := kinds.Versions(t.gvk.Group, t.gvk.Kind)
+	arrives := o.arrivals.kinds[t.gvk]
+	switch reason := kinds.Unreadable(t.gvk.Group); {
+	case reason != nil:
+		return nil, &plan.Failure{Reason: plan.ReasonUnreadable, Message: fmt.Sprintf(
+			"the server could not say which kinds it serves in group %s: %v", t.gvk.Group, reason)}
+	case arrives && len(versions) == 0:
+		t.arrives = "its kind is defined by this plan"
+		return t, nil
+	case arrives:
+		return nil, &plan.Failure{Reason: plan.ReasonUnknownKind, Message: fmt.Sprintf(
+			"version %s of the kind arrives with this plan; the server still serves %s only, and cannot say what would happen",
+			t.gvk.Version, strings.Join(versions, ", "))}
+	case len(versions) > 0:
+		return nil, &plan.Failure{Reason: plan.ReasonUnknownKind, Message: fmt.Sprintf(
+			"the server does not serve %s in version %s, but in %s", t.gvk.Kind, t.gvk.Version, strings.Join(versions, ", "))}
+	}
+	return nil, &plan.Failure{Reason: plan.ReasonUnknownKind, Message: fmt.Sprintf(
+		"the server does not know the kind %s of %s, and no definition of it is in the manifests", t.gvk.Kind, t.gvk.GroupVersion())}
+}
+
+// get reads LIVE, nil where the object does not exist.
+func (t *target) get(ctx context.Context) (*unstructured.Unstructured, error) {
+	live, err := t.resource.Get(ctx, t.object.Name(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return live, err
+}
+
+// apply asks for MERGED: what a server-side apply would leave.
+func (t *target) apply(ctx context.Context, applier plan.Applier, force bool) (*unstructured.Unstructured, error) {
+	return t.resource.Patch(ctx, t.object.Name(), types.ApplyPatchType, t.body, metav1.PatchOptions{
+		DryRun:          []string{metav1.DryRunAll},
+		FieldManager:    applier.Manager,
+		FieldValidation: metav1.FieldValidationStrict,
+		Force:           &force,
+	})
+}
+
+// create asks for the object as a create would leave it. Its managed fields
+// are those before admission, which tells what admission did.
+func (t *target) create(ctx context.Context, applier plan.Applier) (*unstructured.Unstructured, error) {
+	return t.resource.Create(ctx, &unstructured.Unstructured{Object: t.object.Content}, metav1.CreateOptions{
+		DryRun:          []string{metav1.DryRunAll},
+		FieldManager:    applier.Manager,
+		FieldValidation: metav1.FieldValidationStrict,
+	})
+}
+
+func gvkOf(object manifest.Object) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: object.Group(), Version: object.Version(), Kind: object.Kind()}
+}
