@@ -20,6 +20,9 @@ import (
 // what nobody owns was added, and what is owned with another value than the
 // manifest's was rewritten.
 func (o *observer) admission(t *target, m moment, s *diff.Schema) ([]plan.AdmissionValue, error) {
+	if isExempt(t.gvk.GroupKind()) {
+		return nil, nil
+	}
 	desired := normalised(t.object)
 	expected, err := expectation(m.posted, desired, s)
 	if err != nil {
@@ -83,4 +86,10 @@ func ownedBy(posted *unstructured.Unstructured) (*fieldpath.Set, error) {
 		owned = owned.Union(set)
 	}
 	return owned, nil
+}
+
+// isExempt says that no admission policy or webhook ever sees a kind: those
+// that configure admission themselves.
+func isExempt(kind schema.GroupKind) bool {
+	return kind.Group == "admissionregistration.k8s.io"
 }

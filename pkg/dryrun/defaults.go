@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"regexp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
@@ -10,46 +11,62 @@ import (
 )
 
 // isDefault says that an addition is a default after all. Managed fields own
-// an atomic list as a whole, so that a default inside of one cannot be told
-// from what admission adds: those are known by the server's schema, or from
-// the list below. So are the finalizers that the server gives to each object
-// of a kind. All else counts as admission's.
+// an atomic list or map as a whole, so that a default inside of one cannot be
+// told from what admission adds: those are known by the server's schema, or
+// from the list below. So are the finalizers that the server gives to each
+// object of a kind. All else counts as admission's.
 func isDefault(gvk schema.GroupVersionKind, added diff.Transition, s *diff.Schema) bool {
 	if added.Action != diff.Add {
 		return false
 	}
 	pattern := regexp.MustCompile(`\[\d+\]`).ReplaceAllString(added.Path, "[*]")
-	for _, known := range constantsOf(gvk.GroupKind()) {
-		if known.path == pattern && diff.Equal(known.value, added.New) {
+	for _, known := range append(defaultsOf(gvk.GroupKind()), templateDefaults()...) {
+		if strings.HasSuffix("."+pattern, "."+known.path) && diff.Equal(known.value, added.New) {
 			return true
 		}
 	}
-	return pattern != added.Path && isSchemaDefault(added, s)
+	return isSchemaDefault(added, s)
 }
 
-// constant is a value that the server gives every object of a kind.
-type constant struct {
+// fixed is a value that the server gives every object: path is the end of its
+// path, [*] any index.
+type fixed struct {
 	path  string
 	value any
 }
 
-func constantsOf(kind schema.GroupKind) []constant {
-	switch kind {
-	case schema.GroupKind{Kind: "Namespace"}:
-		return []constant{{"spec.finalizers", []any{"kubernetes"}}}
-	case schema.GroupKind{Kind: "PersistentVolumeClaim"}:
-		return []constant{{`metadata.finalizers[="kubernetes.io/pvc-protection"]`, "kubernetes.io/pvc-protection"}}
-	case schema.GroupKind{Kind: "PersistentVolume"}:
-		return []constant{{`metadata.finalizers[="kubernetes.io/pv-protection"]`, "kubernetes.io/pv-protection"}}
-	case schema.GroupKind{Group: "apps", Kind: "StatefulSet"}:
-		return []constant{
+func defaultsOf(kind schema.GroupKind) []fixed {
+	switch kind.String() {
+	case "Namespace":
+		return []fixed{{"spec.finalizers", []any{"kubernetes"}}}
+	case "PersistentVolumeClaim":
+		return []fixed{{`metadata.finalizers[="kubernetes.io/pvc-protection"]`, "kubernetes.io/pvc-protection"}}
+	case "PersistentVolume":
+		return []fixed{{`metadata.finalizers[="kubernetes.io/pv-protection"]`, "kubernetes.io/pv-protection"}}
+	case "StatefulSet.apps":
+		return []fixed{
 			{"spec.volumeClaimTemplates[*].apiVersion", "v1"},
 			{"spec.volumeClaimTemplates[*].kind", "PersistentVolumeClaim"},
 			{"spec.volumeClaimTemplates[*].spec.volumeMode", "Filesystem"},
 			{"spec.volumeClaimTemplates[*].status.phase", "Pending"},
 		}
+	case "NetworkPolicy.networking.k8s.io":
+		return []fixed{{"spec.ingress[*].ports[*].protocol", "TCP"}, {"spec.egress[*].ports[*].protocol", "TCP"}}
+	case "RoleBinding.rbac.authorization.k8s.io", "ClusterRoleBinding.rbac.authorization.k8s.io":
+		return []fixed{{"subjects[*].apiGroup", "rbac.authorization.k8s.io"}}
 	}
 	return nil
+}
+
+// templateDefaults are those inside of Pods and of templates for them.
+func templateDefaults() []fixed {
+	return []fixed{
+		{"projected.sources[*].serviceAccountToken.expirationSeconds", int64(3600)},
+		{"downwardAPI.items[*].fieldRef.apiVersion", "v1"},
+		{"metadata.creationTimestamp", nil},
+		{"template.metadata", map[string]any{}},
+		{"jobTemplate.metadata", map[string]any{}},
+	}
 }
 
 // isSchemaDefault looks the field up in the server's own schema.

@@ -139,5 +139,5 @@ func withoutDump(message string) string {
 	} else if end := strings.LastIndex(after, ": "); end >= 0 { // some other form of a value
 		rest = after[end:]
 	}
-	return before + "nvalid value" + rest
+	return strings.TrimSuffix(before, "I") + strings.TrimPrefix(rest, ": ")
 }
