@@ -62,7 +62,7 @@ func (b *builder) observe(o Observation) {
 	switch {
 	case failure != nil:
 		b.plan.Failed = append(b.plan.Failed, Failed{
-			Key: keyOf(o.Object), Version: o.Object.Version(), Source: o.Object.Source, Failure: *failure,
+			Key: keyOf(o.Object), Version: o.Object.Version(), Source: o.Object.Source, Failure: *failure, Holders: o.Holders,
 		})
 	case s.Body.Operation == None:
 		b.plan.Unchanged = append(b.plan.Unchanged, s.Change)

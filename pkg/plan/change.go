@@ -23,7 +23,7 @@ func changeOf(o Observation) (observed, *Failure) {
 	out.live, out.merged = o.Live, o.Merged
 	out.Change = Change{
 		Body: bodyOf(o), Applier: o.Applier.Name, Source: o.Object.Source,
-		Unverified: o.Unverified, Notes: slices.Clone(o.Notes),
+		Unverified: o.Unverified, Notes: slices.Clone(o.Notes), Holders: o.Holders,
 	}
 	switch {
 	case o.Failure != nil:

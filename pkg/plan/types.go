@@ -162,6 +162,7 @@ type Change struct {
 	Owner      string
 	Risks      []Risk
 	Notes      []string
+	Holders    map[string]Holder // who wrote the fields that differ, by path
 }
 
 // Failed is an object that could not be planned.
@@ -170,6 +171,7 @@ type Failed struct {
 	Version string
 	Source  manifest.Source
 	Failure
+	Holders map[string]Holder
 }
 
 // Header is what planHash is made over.
