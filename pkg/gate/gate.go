@@ -9,8 +9,8 @@ import (
 	"github.com/changeward/changeward/state"
 )
 
-// Gate is the use case over one install: it reads the records, plans, decides
-// and records.
+// Gate is the use case over one install: it reads the records, decides and
+// records.
 type Gate struct {
 	Store      state.Store
 	ClusterUID string
@@ -25,67 +25,44 @@ type Gate struct {
 // Attestation is what a run found out about the admission fence.
 type Attestation struct {
 	// Void is the reason constant why records cannot be taken as attested now;
-	// "" means the fence stands.
+	// "" means that the fence stands.
 	Void, Detail string
-	// Since is the epoch from which on it stands.
-	Epoch int
 }
 
-// Input is one set of manifests to be judged.
+// Input is one plan to be judged.
 type Input struct {
-	Plan   *plan.Plan
-	Before []byte // canonical redacted LIVE of what is updated or deleted
-	Header state.Plan // scope, sources, author, revision, ci, reason, ticket, target
+	Plan *plan.Plan
+	// Before is the canonical, redacted LIVE of what is updated or deleted.
+	Before []byte
+	// Header says scope, sources, author, revision, CI link, reason, ticket and
+	// target; the rest of it is filled in by Run.
+	Header state.Plan
 	Lane   string
-	Again  bool // ask again after a rejection
+	// Refusals are reasons found before, for which nothing may be allowed.
+	Refusals []policy.Reason
+	Again    bool // ask again, under a new number, after a rejection
 }
 
-// Load reads and verifies every record that decisions rest on. ErrNoStore:
-// nothing is installed.
-func (g *Gate) Load(ctx context.Context) (*Ledger, error) { panic("to do") }
+// attempts is how often a run reads again after another gate took the number
+// it wanted: far more than the gates that start in one moment.
+const attempts = 50
 
-// Run judges a plan, records what changed, and answers. The record is written
-// before it returns; an error means not allowed.
-func (g *Gate) Run(ctx context.Context, ledger *Ledger, in Input) (*Result, error) { panic("to do") }
-
-// DecideInput is a person's answer to one request.
-type DecideInput struct {
-	Request   Request
-	Action    string // state.ActionApprove, …Reject, …Revoke
-	Reason    string
-	Ticket    string
-	Emergency bool
-	Groups    []string // of the caller, that matter for the requirements
-	Signer    sign.Signer
-}
-
-// Decide signs and stores a decision. It does not ask; the caller has shown
-// the plan.
-func (g *Gate) Decide(ctx context.Context, ledger *Ledger, in DecideInput) (state.Record, error) {
-	panic("to do")
-}
-
-// Ledger is all records of an install, read and verified at one moment.
-type Ledger struct{}
-
-// Requests are all change requests, newest first.
-func (l *Ledger) Requests() []Request { panic("to do") }
-
-// Find resolves c_…, p_… (the newest request of that plan), #3, 3 or a full
-// hash. An ambiguous prefix is an error that lists the candidates.
-func (l *Ledger) Find(ref string) (Request, error) { panic("to do") }
-
-// Policy is the policy in force and its version.
-func (l *Ledger) Policy() (*policy.Policy, int) { panic("to do") }
-
-// PolicySource is the YAML text of a version; 0 means the one in force.
-func (l *Ledger) PolicySource(version int) (string, error) { panic("to do") }
-
-// Ring is the keys that people have enrolled.
-func (l *Ledger) Ring() sign.Ring { panic("to do") }
-
-// Stored reads the recorded plan of a request, recomputes its hash, and
-// returns it with the recorded before-state.
-func (g *Gate) Stored(ctx context.Context, request Request) (p *plan.Plan, body, before []byte, err error) {
-	panic("to do")
+// Run judges a plan, records what changed, and answers. Records are written
+// before it returns; with an error nothing is allowed. ledger may be nil.
+func (g *Gate) Run(ctx context.Context, ledger *Ledger, in Input) (*Result, error) {
+	in.Header.Proposer, in.Header.ClusterUID = g.Caller, g.ClusterUID
+	for range attempts {
+		var err error
+		if ledger == nil {
+			if ledger, err = g.Load(ctx); err != nil {
+				return nil, err
+			}
+		}
+		result, err := (&run{Gate: g, ledger: ledger, in: in}).decide(ctx)
+		if !lostRace(err) {
+			return result, err
+		}
+		ledger = nil
+	}
+	return nil, &Fault{Reason: ReasonContended, Message: "other gates kept writing records at the same moment; run it again"}
 }

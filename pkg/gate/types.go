@@ -23,6 +23,8 @@ const (
 	Superseded       Status = "superseded"
 	Applied          Status = "applied"
 	Diverged         Status = "diverged"
+	// Invalid: the plan record itself does not hold; see Request.Void.
+	Invalid Status = "invalid"
 )
 
 // Request is one change request: a plan record and what was decided on it.
@@ -41,6 +43,9 @@ type Request struct {
 	// Void names why the plan record cannot be used (a reason constant), with
 	// detail; such a request is listed, and never approvable.
 	Void, Detail string
+
+	record    state.Record
+	decisions []approval.Decision // as read, before counting
 }
 
 // Verdict is the gate's answer.
@@ -54,16 +59,6 @@ type Verdict struct {
 type Need struct {
 	policy.Requirement
 	Met int
-}
-
-// Stale is one way in which a plan differs from an approved one of its scope.
-type Stale struct {
-	Cause   string // "manifests", "live", "admission", "policy", "server"
-	Object  string
-	Path    string
-	Manager string // for live
-	Time    time.Time
-	Message string
 }
 
 // Result is what a gate run found out.
@@ -80,4 +75,3 @@ type Result struct {
 	Warnings      []string
 	ChainHead     string // digest of the newest audit entry
 }
-

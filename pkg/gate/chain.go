@@ -1,0 +1,143 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/state"
+)
+
+// loadChains reads the versions of policy and epoch. Each version names the
+// digest of the one before; a version that is missing, out of order, edited or
+// signed by nobody that is known breaks the chain, and with it every verdict:
+// an attacker must not be able to bring back an older policy by damaging a
+// newer one.
+func (l *Ledger) loadChains(all records) error {
+	var err error
+	if l.epochs, err = chain(l, state.TypeEpoch, all[state.TypeEpoch], func(e state.Epoch) link {
+		return link{e.Version, e.Previous, e.Actor, e.ClusterUID}
+	}); err != nil {
+		return err
+	}
+	if l.policies, err = chain(l, state.TypePolicy, all[state.TypePolicy], func(p state.Policy) link {
+		return link{p.Version, p.Previous, p.Actor, p.ClusterUID}
+	}); err != nil {
+		return err
+	}
+	if len(l.policies) == 0 {
+		return &Fault{Reason: ReasonNoPolicy, Message: "no policy is set"}
+	}
+	return l.parsePolicies()
+}
+
+// parsePolicies takes the newest policy into force, after checking that each
+// version was signed by an admin that the version before names.
+func (l *Ledger) parsePolicies() error {
+	for i, v := range l.policies {
+		p, err := policy.Parse([]byte(v.predicate.Source))
+		if err != nil {
+			return &Fault{Reason: ReasonPolicyUnreadable, Message: fmt.Sprintf("policy version %d: %v", i+1, err)}
+		}
+		if l.policy != nil && !isAdmin(l.policy, v.predicate.Actor) {
+			return &Fault{Reason: ReasonPolicyUnreadable, Message: fmt.Sprintf(
+				"policy version %d was set by %s, who is no admin in version %d", i+1, v.predicate.Actor.Username, i)}
+		}
+		l.policy = p
+	}
+	return nil
+}
+
+type link struct {
+	version    int
+	previous   string
+	actor      state.Person
+	clusterUID string
+}
+
+func chain[P any](l *Ledger, t state.Type, list []state.Record, read func(P) link) ([]version[P], error) {
+	var versions []version[P]
+	previous := ""
+	for i, record := range list {
+		v, err := readVersion(l, t, record, read)
+		if err != nil {
+			return nil, err
+		}
+		at := read(v.predicate)
+		if at.version != i+1 || at.previous != previous || record.Name != state.NumberedName(t, i+1) {
+			return nil, broken(t, record.Name, fmt.Sprintf("version %d does not follow version %d", at.version, i))
+		}
+		previous = v.digest
+		versions = append(versions, v)
+	}
+	return versions, nil
+}
+
+func readVersion[P any](l *Ledger, t state.Type, record state.Record, read func(P) link) (version[P], error) {
+	v := version[P]{record: record, digest: state.Digest(record.Data[state.DataEnvelope])}
+	opened, err := sign.Open(t, record.Data[state.DataEnvelope], &v.predicate)
+	if err != nil {
+		return v, broken(t, record.Name, err.Error())
+	}
+	at := read(v.predicate)
+	owner, known := l.ring.Lookup(opened.Fingerprint)
+	switch {
+	case !record.Immutable:
+		return v, broken(t, record.Name, "the record is not immutable")
+	case at.clusterUID != l.clusterUID:
+		return v, broken(t, record.Name, "made for another cluster")
+	case record.Claims.Actor != at.actor.Username || !subset(at.actor.Groups, record.Claims.Groups):
+		return v, broken(t, record.Name, "signed statement and attested writer differ")
+	case !known || owner.Person != at.actor.Username || !heldThen(owner, record.Created):
+		return v, broken(t, record.Name, fmt.Sprintf("signed with key %s, which is not enrolled for %s", opened.Fingerprint, at.actor.Username))
+	}
+	return v, nil
+}
+
+// loadRing reads the enrolled keys. Who is an admin is read from the newest
+// policy before that is verified: were it forged, its own chain would not
+// hold, and nothing would be decided at all.
+func (l *Ledger) loadRing(all records) {
+	trust := sign.Trust{ClusterUID: l.clusterUID}
+	if list := all[state.TypePolicy]; len(list) > 0 {
+		var newest state.Policy
+		if _, err := sign.Open(state.TypePolicy, list[len(list)-1].Data[state.DataEnvelope], &newest); err == nil {
+			if p, err := policy.Parse([]byte(newest.Source)); err == nil {
+				trust.Admin = func(writer state.Claims) bool {
+					return isAdmin(p, state.Person{Username: writer.Actor, Groups: writer.Groups})
+				}
+			}
+		}
+	}
+	ring, rejected := sign.BuildRing(all[state.TypeKey], trust)
+	l.ring = ring
+	for _, r := range rejected {
+		l.reject(state.TypeKey, r.Record, r.Err.Reason, r.Err.Error())
+	}
+}
+
+// heldThen says that a key was its owner's when a record was written. A later
+// revocation does not undo what the key had signed by then.
+func heldThen(key sign.Entry, at time.Time) bool {
+	return !at.Before(key.From) && (key.Revoked == nil || at.Before(*key.Revoked))
+}
+
+// isAdmin says whether a policy lets this person change it. A policy that names
+// no admins leaves that to admission, which asks for the verb administer.
+func isAdmin(p *policy.Policy, person state.Person) bool {
+	return p.Admins.Empty() || p.Admins.Includes(person)
+}
+
+func broken(t state.Type, name, why string) error {
+	reason := ReasonPolicyUnreadable
+	if t == state.TypeEpoch {
+		reason = ReasonEpochUnreadable
+	}
+	return &Fault{Reason: reason, Message: fmt.Sprintf("%s record %s: %s", t, name, why)}
+}
+
+func subset(part, whole []string) bool {
+	return !slices.ContainsFunc(part, func(s string) bool { return !slices.Contains(whole, s) })
+}

@@ -1,0 +1,143 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/changeward/changeward/pkg/approval"
+	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/state"
+)
+
+// DecideInput is a person's answer to one request.
+type DecideInput struct {
+	Request   Request
+	Action    string // state.ActionApprove, …Reject, …Revoke
+	Reason    string
+	Ticket    string
+	Emergency bool
+	Signer    sign.Signer
+}
+
+// Decide signs and stores a decision. It does not ask: the caller has shown
+// the plan. A decision that would not count is refused, with the reason it
+// would have been void for.
+func (g *Gate) Decide(ctx context.Context, l *Ledger, in DecideInput) (state.Record, error) {
+	if err := decidable(in.Request); err != nil {
+		return state.Record{}, err
+	}
+	stored, _, _, err := g.Stored(ctx, in.Request)
+	if err != nil {
+		return state.Record{}, err
+	}
+	judgement := l.judge(stored, in.Request.Header, "")
+	if judgement.Verdict == state.VerdictDenied && in.Action == state.ActionApprove {
+		return state.Record{}, notEligible("policy denies this plan: %s", reasonsText(judgement.Reasons))
+	}
+	d, err := g.decision(ctx, l, in, judgement.Requirements)
+	if err != nil {
+		return state.Record{}, err
+	}
+	if err := l.wouldCount(g, in, d, judgement.Requirements); err != nil {
+		return state.Record{}, err
+	}
+	return g.create(ctx, draft{t: state.TypeDecision, subject: in.Request.ID, hash: in.Request.Hash,
+		scope: in.Request.Header.Scope, predicate: d, groups: d.Person.Groups, signer: in.Signer})
+}
+
+func decidable(r Request) error {
+	switch {
+	case r.Void != "":
+		return &Fault{Reason: r.Void, Message: fmt.Sprintf("%s cannot be decided on: %s", r.ID, r.Detail)}
+	case r.finished() != "":
+		return notEligible("%s is %s already", r.ID, r.Status)
+	}
+	return nil
+}
+
+func (g *Gate) decision(ctx context.Context, l *Ledger, in DecideInput, requirements []policy.Requirement) (state.Decision, error) {
+	now, err := g.Store.Now(ctx)
+	if err != nil {
+		return state.Decision{}, fmt.Errorf("read the server's clock: %w", err)
+	}
+	d := state.Decision{Action: in.Action, ClusterUID: g.ClusterUID, Emergency: in.Emergency, Number: in.Request.Number,
+		Person: state.Person{Username: g.Caller.Username, Groups: l.relevant(g.Caller.Groups, requirements)},
+		Reason: in.Reason, Ticket: in.Ticket, Time: stamp(now)}
+	switch in.Action {
+	case state.ActionApprove:
+		d.Expires = stamp(now.Add(l.policy.Approvals.ExpireAfter))
+	case state.ActionRevoke:
+		d.Revokes, err = ownApproval(in.Request, g.Caller.Username)
+	}
+	return d, err
+}
+
+// relevant are the groups of a person that a requirement, the emergency rule
+// or the admins' rule asks for.
+func (l *Ledger) relevant(groups []string, requirements []policy.Requirement) []string {
+	asked := slices.Concat(l.policy.Emergency.Groups, l.policy.Admins.Groups)
+	for _, r := range requirements {
+		asked = append(asked, r.Who.Groups...)
+	}
+	out := slices.DeleteFunc(slices.Clone(groups), func(s string) bool { return !slices.Contains(asked, s) })
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func ownApproval(r Request, username string) (string, error) {
+	for _, c := range slices.Backward(r.Decisions) {
+		if c.Counts && c.Predicate.Action == state.ActionApprove && c.Predicate.Person.Username == username {
+			return c.Record.Name, nil
+		}
+	}
+	return "", notEligible("%s has no approval of %s to take back", username, r.ID)
+}
+
+// wouldCount counts the decisions with this one among them, as the next gate
+// run will.
+func (l *Ledger) wouldCount(g *Gate, in DecideInput, d state.Decision, requirements []policy.Requirement) error {
+	key := in.Signer.PublicKey()
+	fingerprint := fingerprintOf(key)
+	owner, _ := l.ring.Lookup(fingerprint)
+	trial := approval.Decision{Predicate: d, Name: in.Request.ID, Hash: in.Request.Hash, Fingerprint: fingerprint,
+		KeyOwner: owner.Person, KeyFrom: owner.From,
+		Record: state.Record{Name: trialName, Created: l.now, Immutable: true, Type: state.TypeDecision,
+			Claims: state.Claims{Actor: g.Caller.Username, Groups: d.Person.Groups, PlanHash: in.Request.Hash}}}
+	if owner.Revoked != nil {
+		trial.KeyRevoked = *owner.Revoked
+	}
+	request := in.Request
+	request.decisions = append(slices.Clone(request.decisions), trial)
+	for _, c := range l.count(&request, requirements).Checked {
+		if c.Record.Name == trialName && !c.Counts {
+			return &Fault{Reason: c.Reason, Message: fmt.Sprintf("your %s of %s would not count: %s", in.Action, request.ID, explain(c))}
+		}
+	}
+	return nil
+}
+
+const trialName = "cw-decision-trial"
+
+func explain(c approval.Checked) string {
+	if c.Detail != "" {
+		return c.Reason + ": " + c.Detail
+	}
+	return c.Reason
+}
+
+func reasonsText(reasons []policy.Reason) string {
+	text := ""
+	for i, r := range reasons {
+		if i > 0 {
+			text += "; "
+		}
+		text += r.Message
+	}
+	return text
+}
+
+func notEligible(format string, args ...any) error {
+	return &Fault{Reason: ReasonNotEligible, Message: fmt.Sprintf(format, args...)}
+}

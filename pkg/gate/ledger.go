@@ -1,0 +1,154 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/state"
+)
+
+// Ledger is all records of an install, read and verified at one moment. It is
+// a value: it never writes, and Load makes a new one.
+type Ledger struct {
+	now         time.Time
+	clusterUID  string
+	ring        sign.Ring
+	policies    []version[state.Policy]
+	policy      *policy.Policy
+	epochs      []version[state.Epoch]
+	attestation Attestation
+	requests    []Request // by number, ascending
+	audit       []entry
+	lastNumber  int // highest plan number in use, readable or not
+	lastEntry   int // the same of audit entries
+	// Rejected are records that do not count, with the reason.
+	Rejected []RejectedRecord
+}
+
+// RejectedRecord is a record that could not be read or verified.
+type RejectedRecord struct {
+	Type           state.Type
+	Name           string
+	Reason, Detail string
+}
+
+// version is one link of a chain of signed versions.
+type version[P any] struct {
+	predicate P
+	record    state.Record
+	digest    string // of the stored envelope
+}
+
+type entry struct {
+	state.Audit
+	digest string
+}
+
+// records is everything a ledger is made from.
+type records map[state.Type][]state.Record
+
+// Load reads and verifies every record that decisions rest on. ErrNoStore:
+// nothing is installed. A policy or epoch chain that does not hold is an
+// error; single records that do not are left out and named in Rejected.
+func (g *Gate) Load(ctx context.Context) (*Ledger, error) {
+	all, err := g.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := g.Store.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the server's clock: %w", err)
+	}
+	l := &Ledger{now: now, clusterUID: g.ClusterUID}
+	l.loadRing(all)
+	if err := l.loadChains(all); err != nil {
+		return nil, err
+	}
+	l.attestation = g.attest(ctx, l)
+	l.loadAudit(all[state.TypeAudit])
+	return l, g.loadRequests(ctx, l, all)
+}
+
+func (g *Gate) read(ctx context.Context) (records, error) {
+	types := []state.Type{state.TypePlan, state.TypeOutcome, state.TypeAudit, state.TypeDecision,
+		state.TypeKey, state.TypePolicy, state.TypeEpoch}
+	lists := make([][]state.Record, len(types))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, t := range types {
+		group.Go(func() error {
+			list, err := g.Store.List(ctx, t, state.Selector{})
+			if err != nil {
+				return fmt.Errorf("read %s records: %w", t, err)
+			}
+			lists[i] = list
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	all := records{}
+	for i, t := range types {
+		all[t] = lists[i]
+	}
+	return all, nil
+}
+
+func (g *Gate) attest(ctx context.Context, l *Ledger) Attestation {
+	if g.Attestation == nil {
+		return Attestation{Void: ReasonNoAdmission, Detail: "these records are kept where no admission policy guards them"}
+	}
+	epochs := make([]state.Epoch, len(l.epochs))
+	for i, e := range l.epochs {
+		epochs[i] = e.predicate
+	}
+	return g.Attestation(ctx, epochs)
+}
+
+func (l *Ledger) reject(t state.Type, name, reason, detail string) {
+	l.Rejected = append(l.Rejected, RejectedRecord{Type: t, Name: name, Reason: reason, Detail: detail})
+}
+
+// Policy is the policy in force and its version.
+func (l *Ledger) Policy() (*policy.Policy, int) { return l.policy, len(l.policies) }
+
+// PolicySource is the YAML text of a version; 0 means the one in force.
+func (l *Ledger) PolicySource(number int) (string, error) {
+	if number == 0 {
+		number = len(l.policies)
+	}
+	if number < 1 || number > len(l.policies) {
+		return "", fmt.Errorf("no policy version %d: the versions are 1 to %d", number, len(l.policies))
+	}
+	return l.policies[number-1].predicate.Source, nil
+}
+
+// Ring is the keys that people have enrolled.
+func (l *Ledger) Ring() sign.Ring { return l.ring }
+
+// Epoch is the epoch in force; zero where there is none.
+func (l *Ledger) Epoch() state.Epoch {
+	if len(l.epochs) == 0 {
+		return state.Epoch{}
+	}
+	return l.epochs[len(l.epochs)-1].predicate
+}
+
+// Attestation is what this run found out about the admission fence.
+func (l *Ledger) Attestation() Attestation { return l.attestation }
+
+// ChainHead is the digest of the newest audit entry, "" before the first.
+func (l *Ledger) ChainHead() string {
+	if len(l.audit) == 0 {
+		return ""
+	}
+	return l.audit[len(l.audit)-1].digest
+}
+
+// Now is the store's clock when the ledger was read.
+func (l *Ledger) Now() time.Time { return l.now }

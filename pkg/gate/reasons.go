@@ -1,0 +1,52 @@
+package gate
+
+// Reason constants of verdicts and faults. They are API: documented, never
+// renamed.
+const (
+	// ReasonApprovalMissing: policy asks for approvals that are not there yet.
+	ReasonApprovalMissing = "ApprovalMissing"
+	// ReasonApproved: enough counting approvals.
+	ReasonApproved = "Approved"
+	// ReasonApprovalExpired: there were enough, but they have expired.
+	ReasonApprovalExpired = "ApprovalExpired"
+	// ReasonApprovalSpent: the approval was used up.
+	ReasonApprovalSpent = "ApprovalSpent"
+	// ReasonRejected: an eligible person rejected the request.
+	ReasonRejected = "Rejected"
+	// ReasonIncomplete: an object could not be planned.
+	ReasonIncomplete = "PlanIncomplete"
+	// ReasonUnchanged: the plan is empty.
+	ReasonUnchanged = "NothingToChange"
+	// ReasonNoAdmission: no admission fence where these records are kept.
+	ReasonNoAdmission = "NoAdmission"
+	// ReasonBeforeEpoch: written before the admission fence stood as it does.
+	ReasonBeforeEpoch = "BeforeEpoch"
+	// ReasonNoPolicy: nothing is set yet.
+	ReasonNoPolicy = "NoPolicy"
+	// ReasonPolicyUnreadable: the chain of policy versions does not hold.
+	ReasonPolicyUnreadable = "PolicyUnreadable"
+	// ReasonEpochUnreadable: the chain of epochs does not hold.
+	ReasonEpochUnreadable = "EpochUnreadable"
+	// ReasonRecordInvalid: a plan record that cannot be read or was changed.
+	ReasonRecordInvalid = "RecordInvalid"
+	// ReasonNotFound: no such change request.
+	ReasonNotFound = "NotFound"
+	// ReasonAmbiguous: an id that fits several change requests.
+	ReasonAmbiguous = "Ambiguous"
+	// ReasonNotEligible: the caller's decision would not count.
+	ReasonNotEligible = "NotEligible"
+	// ReasonContended: other gates kept taking the number.
+	ReasonContended = "Contended"
+	// ReasonClusterMismatch: the plan was made for another cluster than the
+	// records.
+	ReasonClusterMismatch = "ClusterMismatch"
+)
+
+// Fault is an error with a reason constant.
+type Fault struct {
+	Reason  string
+	Message string
+}
+
+// Error is the message alone; the reason is for machines.
+func (f *Fault) Error() string { return f.Message }

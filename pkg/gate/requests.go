@@ -1,0 +1,182 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/changeward/changeward/pkg/approval"
+	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/state"
+)
+
+// loadRequests reads plans, then what was decided and done about each, and
+// computes the status of all.
+func (g *Gate) loadRequests(ctx context.Context, l *Ledger, all records) error {
+	for _, record := range all[state.TypePlan] {
+		r := l.readPlan(record)
+		l.requests = append(l.requests, r)
+		l.lastNumber = max(l.lastNumber, r.Number)
+	}
+	slices.SortFunc(l.requests, func(a, b Request) int { return a.Number - b.Number })
+	l.loadOutcomes(all[state.TypeOutcome])
+	decisions := l.readDecisions(all[state.TypeDecision])
+	for i := range l.requests {
+		r := &l.requests[i]
+		r.decisions = decisions[r.Number]
+		for _, e := range l.audit {
+			if e.Request == r.Number && e.PlanHash == r.Hash {
+				r.Audit = append(r.Audit, e.Audit)
+			}
+		}
+	}
+	for i := len(l.requests) - 1; i >= 0; i-- { // newest first: older ones look at newer ones
+		if err := g.settle(ctx, l, &l.requests[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPlan reads the signed header of a plan record. A record that does not
+// hold keeps its number, so that the number is never given out again.
+func (l *Ledger) readPlan(record state.Record) Request {
+	r := Request{record: record, Created: record.Created, Number: numberOf(state.TypePlan, record.Name)}
+	opened, err := sign.Open(state.TypePlan, record.Data[state.DataEnvelope], &r.Header)
+	r.Hash, r.SignedBy = opened.Hash, opened.Fingerprint
+	switch {
+	case err != nil:
+		r.Void, r.Detail = ReasonRecordInvalid, err.Error()
+	case !record.Immutable:
+		r.Void, r.Detail = ReasonRecordInvalid, "the record is not immutable"
+	case record.Name != state.NumberedName(state.TypePlan, r.Header.Number):
+		r.Void, r.Detail = ReasonRecordInvalid, fmt.Sprintf("the signed number is %d", r.Header.Number)
+	case r.Header.ClusterUID != l.clusterUID:
+		r.Void, r.Detail = ReasonRecordInvalid, "made for another cluster"
+	case opened.Name != state.ChangeID(l.clusterUID, opened.Hash, r.Header.Number):
+		r.Void, r.Detail = ReasonRecordInvalid, "the subject is another change request"
+	}
+	r.ID = state.ChangeID(l.clusterUID, r.Hash, r.Number)
+	if r.Void != "" {
+		l.reject(state.TypePlan, record.Name, r.Void, r.Detail)
+	}
+	return r
+}
+
+// numberOf reads the number in a record name: also that of a record which does
+// not hold, so that its number is never given out again.
+func numberOf(t state.Type, name string) int {
+	number, err := strconv.Atoi(strings.TrimPrefix(name, "cw-"+string(t)+"-"))
+	if err != nil {
+		return 0
+	}
+	return number
+}
+
+// loadOutcomes takes the outcomes that the gate or an enrolled person signed.
+func (l *Ledger) loadOutcomes(list []state.Record) {
+	for _, record := range list {
+		var outcome state.Outcome
+		opened, err := sign.Open(state.TypeOutcome, record.Data[state.DataEnvelope], &outcome)
+		if err == nil {
+			err = l.machineRecord(record, opened, outcome.ClusterUID, state.OutcomeName(outcome.Number, outcome.Sequence))
+		}
+		if err != nil {
+			l.reject(state.TypeOutcome, record.Name, ReasonRecordInvalid, err.Error())
+			continue
+		}
+		i := slices.IndexFunc(l.requests, func(r Request) bool {
+			return r.Number == outcome.Number && r.Hash == opened.Hash
+		})
+		if i >= 0 {
+			l.requests[i].Outcomes = append(l.requests[i].Outcomes, outcome)
+		}
+	}
+	for _, r := range l.requests {
+		slices.SortFunc(r.Outcomes, func(a, b state.Outcome) int { return a.Sequence - b.Sequence })
+	}
+}
+
+func (l *Ledger) loadAudit(list []state.Record) {
+	for _, record := range list {
+		l.lastEntry = max(l.lastEntry, numberOf(state.TypeAudit, record.Name))
+		var e state.Audit
+		opened, err := sign.Open(state.TypeAudit, record.Data[state.DataEnvelope], &e)
+		if err == nil {
+			err = l.machineRecord(record, opened, e.ClusterUID, state.NumberedName(state.TypeAudit, e.Number))
+		}
+		if err != nil {
+			l.reject(state.TypeAudit, record.Name, ReasonRecordInvalid, err.Error())
+			continue
+		}
+		l.audit = append(l.audit, entry{Audit: e, digest: state.Digest(opened.Envelope)})
+	}
+}
+
+// machineRecord checks a record that a gate, or a person in its place, wrote.
+func (l *Ledger) machineRecord(record state.Record, opened sign.Opened, clusterUID, name string) error {
+	switch {
+	case !record.Immutable:
+		return fmt.Errorf("the record is not immutable")
+	case clusterUID != l.clusterUID:
+		return fmt.Errorf("made for another cluster")
+	case record.Name != name:
+		return fmt.Errorf("the signed name is %s", name)
+	case !l.trusted(opened, record.Created):
+		return fmt.Errorf("signed with key %s, which is neither the gate's nor enrolled", opened.Fingerprint)
+	}
+	return nil
+}
+
+func (l *Ledger) trusted(opened sign.Opened, at time.Time) bool {
+	if owner, known := l.ring.Lookup(opened.Fingerprint); known && heldThen(owner, at) {
+		return true
+	}
+	return slices.ContainsFunc(l.epochs, func(e version[state.Epoch]) bool {
+		key, err := sign.ParseKey(e.predicate.GateKey)
+		return err == nil && ssh.FingerprintSHA256(key) == opened.Fingerprint
+	})
+}
+
+// readDecisions reads decision records, by the number they are about.
+func (l *Ledger) readDecisions(list []state.Record) map[int][]approval.Decision {
+	out := map[int][]approval.Decision{}
+	for _, record := range list {
+		d := l.readDecision(record)
+		if d.Void != "" {
+			l.reject(state.TypeDecision, record.Name, d.Void, d.Detail)
+		}
+		out[d.Predicate.Number] = append(out[d.Predicate.Number], d)
+	}
+	return out
+}
+
+func (l *Ledger) readDecision(record state.Record) approval.Decision {
+	d := approval.Decision{Record: record, Digest: state.Digest(record.Data[state.DataEnvelope])}
+	opened, err := sign.Open(state.TypeDecision, record.Data[state.DataEnvelope], &d.Predicate)
+	if err != nil {
+		d.Void, d.Detail = ReasonRecordInvalid, err.Error()
+		var fault *sign.Error
+		if errors.As(err, &fault) {
+			d.Void = fault.Reason
+		}
+		return d
+	}
+	d.Name, d.Hash, d.Fingerprint = opened.Name, opened.Hash, opened.Fingerprint
+	if record.Name != state.ContentName(state.TypeDecision, opened.Payload) {
+		d.Void, d.Detail = ReasonRecordInvalid, "the name is not that of the content"
+	}
+	if owner, known := l.ring.Lookup(d.Fingerprint); known {
+		d.KeyOwner, d.KeyFrom = owner.Person, owner.From
+		if owner.Revoked != nil {
+			d.KeyRevoked = *owner.Revoked
+		}
+	}
+	return d
+}

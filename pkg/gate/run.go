@@ -1,0 +1,181 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/changeward/changeward/pkg/approval"
+	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/state"
+)
+
+// run is one attempt to decide on one plan with one ledger.
+type run struct {
+	*Gate
+	ledger *Ledger
+	in     Input
+	result Result
+}
+
+func lostRace(err error) bool { return errors.Is(err, state.ErrExists) }
+
+// decide is the gate step by step: judge, find or make the request, count,
+// record what changed, answer.
+func (r *run) decide(ctx context.Context) (*Result, error) {
+	p := r.in.Plan
+	_, version := r.ledger.Policy()
+	r.result = Result{Plan: p, PolicyVersion: version, ChainHead: r.ledger.ChainHead()}
+	if err := r.checkCluster(); err != nil {
+		return nil, err
+	}
+	r.result.Judgement = r.ledger.judge(p, r.in.Header, r.in.Lane)
+	r.result.Enforced = r.result.Judgement.Enforced
+	if p.Complete() && len(r.in.Refusals) == 0 {
+		if err := r.spendDone(ctx); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case !p.Complete():
+		return r.unable(ctx, policy.Reason{Reason: ReasonIncomplete, Message: fmt.Sprintf("%d of the objects could not be planned", len(p.Failed))})
+	case len(r.in.Refusals) > 0:
+		return r.unable(ctx, r.in.Refusals...)
+	case r.result.Judgement.Verdict == state.VerdictError:
+		return r.unable(ctx, r.result.Judgement.Reasons...)
+	case p.Empty():
+		r.result.Verdict = Verdict{Decision: state.VerdictAllowed,
+			Reasons: []policy.Reason{{Reason: ReasonUnchanged, Message: "nothing to change"}}}
+		return &r.result, nil
+	}
+	return r.answer(ctx)
+}
+
+func (r *run) checkCluster() error {
+	p, _ := r.ledger.Policy()
+	if c := r.in.Plan.Header.Cluster; c.UID != r.ClusterUID || c.Name != p.ClusterName {
+		return &Fault{Reason: ReasonClusterMismatch, Message: fmt.Sprintf(
+			"the plan is for cluster %q (%s), the records are those of %q (%s)", c.Name, c.UID, p.ClusterName, r.ClusterUID)}
+	}
+	return nil
+}
+
+// unable answers that nothing can be decided; nothing is recorded.
+func (r *run) unable(ctx context.Context, reasons ...policy.Reason) (*Result, error) {
+	r.result.Verdict = Verdict{Decision: state.VerdictError, Reasons: reasons}
+	return &r.result, r.explainStale(ctx)
+}
+
+// answer decides on a complete plan that would change something.
+func (r *run) answer(ctx context.Context) (*Result, error) {
+	request, err := r.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counted := r.ledger.count(request, r.result.Judgement.Requirements)
+	r.result.Verdict = r.verdict(request, counted)
+	request.settleAs(r.result, counted, r.ledger.superseded(request))
+	if err := r.recordVerdict(ctx, request, counted); err != nil {
+		return nil, err
+	}
+	r.result.Request = request
+	if r.result.Verdict.Decision == state.VerdictApprovalRequired {
+		return &r.result, r.explainStale(ctx)
+	}
+	return &r.result, nil
+}
+
+// request finds the change request of this plan, or makes one: when there is
+// none, when its approval was used up, or when asked to ask again.
+func (r *run) request(ctx context.Context) (*Request, error) {
+	found := r.ledger.newest(r.in.Plan.Hash)
+	again := found != nil && r.in.Again && found.Status == Rejected
+	if found != nil && !found.spent() && !again {
+		return found, nil
+	}
+	return r.createRequest(ctx)
+}
+
+// newest is the request with the highest number that carries this plan.
+func (l *Ledger) newest(hash string) *Request {
+	for i := len(l.requests) - 1; i >= 0; i-- {
+		if r := l.requests[i]; r.Hash == hash && r.Void == "" {
+			return &r
+		}
+	}
+	return nil
+}
+
+// verdict combines what policy says with what people decided. Anything not
+// known to be allowed is not.
+func (r *run) verdict(request *Request, counted approval.Result) Verdict {
+	judgement := r.result.Judgement
+	v := Verdict{Decision: judgement.Verdict, Reasons: judgement.Reasons, Requirements: needs(judgement.Requirements, counted.Met)}
+	switch {
+	case judgement.Verdict == state.VerdictDenied:
+	case counted.Rejected:
+		v.Decision = state.VerdictDenied
+		v.Reasons = []policy.Reason{{Reason: ReasonRejected, Message: rejection(counted)}}
+	case judgement.Verdict == state.VerdictAllowed:
+	case counted.Approved:
+		v.Decision = state.VerdictAllowed
+		v.Reasons = []policy.Reason{{Reason: ReasonApproved, Message: approvers(counted)}}
+	default:
+		v.Decision = state.VerdictApprovalRequired
+		v.Reasons = []policy.Reason{missing(request, counted)}
+	}
+	return v
+}
+
+func missing(request *Request, counted approval.Result) policy.Reason {
+	if counted.Expired {
+		return policy.Reason{Reason: ReasonApprovalExpired, Message: "the approval of this plan has expired"}
+	}
+	return policy.Reason{Reason: ReasonApprovalMissing, Message: "this plan has not been approved: " + request.ID}
+}
+
+func needs(requirements []policy.Requirement, met []int) []Need {
+	out := make([]Need, len(requirements))
+	for i, requirement := range requirements {
+		out[i] = Need{Requirement: requirement}
+		if i < len(met) {
+			out[i].Met = met[i]
+		}
+	}
+	return out
+}
+
+// settleAs sets the status of the request that this run decided on.
+func (r *Request) settleAs(result Result, counted approval.Result, superseded bool) {
+	r.settleWith(counted, superseded && result.Verdict.Decision != state.VerdictAllowed)
+	switch {
+	case result.Judgement.Verdict == state.VerdictDenied:
+		r.Status = Denied
+	case result.Judgement.Verdict == state.VerdictAllowed && !counted.Rejected:
+		r.Status = AutoApproved
+	}
+}
+
+func approvers(counted approval.Result) string {
+	return "approved by " + people(counted, state.ActionApprove)
+}
+
+func rejection(counted approval.Result) string {
+	return "rejected by " + people(counted, state.ActionReject)
+}
+
+func people(counted approval.Result, action string) string {
+	names := ""
+	for _, c := range counted.Checked {
+		if c.Counts && c.Predicate.Action == action {
+			if names != "" {
+				names += ", "
+			}
+			names += c.Predicate.Person.Username
+			if c.Predicate.Reason != "" {
+				names += fmt.Sprintf(" (%s)", c.Predicate.Reason)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,168 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/changeward/changeward/pkg/approval"
+	"github.com/changeward/changeward/pkg/plan"
+	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/state"
+)
+
+// settle computes the status of a request from its records. Requests with a
+// higher number are settled already.
+func (g *Gate) settle(ctx context.Context, l *Ledger, r *Request) error {
+	switch {
+	case r.Void != "":
+		r.Status = Invalid
+		return nil
+	case r.finished() != "":
+		r.Status = r.finished()
+		return nil
+	}
+	switch last := r.lastAudit(); {
+	case last.Verdict == state.VerdictDenied && last.Reason != ReasonRejected:
+		r.Status = Denied
+		return nil
+	case last.Verdict == state.VerdictAllowed && last.Auto:
+		r.Status = AutoApproved
+		return nil
+	}
+	if err := g.review(ctx, l, r); err != nil {
+		r.Void, r.Detail, r.Status = ReasonRecordInvalid, err.Error(), Invalid
+		l.reject(state.TypePlan, r.record.Name, r.Void, r.Detail)
+		return ctx.Err()
+	}
+	return nil
+}
+
+// review judges the recorded plan under the policy in force, counts the
+// decisions, and sets the status.
+func (g *Gate) review(ctx context.Context, l *Ledger, r *Request) error {
+	stored, _, _, err := g.Stored(ctx, *r)
+	if err != nil {
+		return err
+	}
+	judgement := l.judge(stored, r.Header, "")
+	result := l.count(r, judgement.Requirements)
+	r.settleWith(result, l.superseded(r))
+	return nil
+}
+
+func (r *Request) settleWith(result approval.Result, superseded bool) {
+	r.Decisions = result.Checked
+	r.Expires = result.Expires
+	switch {
+	case result.Rejected:
+		r.Status = Rejected
+	case result.Approved:
+		r.Status = Approved
+	case superseded:
+		r.Status = Superseded
+	case result.Expired:
+		r.Status = Expired
+	default:
+		r.Status = AwaitingApproval
+	}
+}
+
+// judge asks policy about a plan that this header belongs to.
+func (l *Ledger) judge(p *plan.Plan, header state.Plan, lane string) policy.Judgement {
+	in := policy.Input{Plan: p, Proposer: header.Proposer, Revision: header.Revision, Lane: lane, Now: l.now}
+	if header.Author != nil {
+		in.Author = state.Person{Username: header.Author.Name}
+	}
+	return l.policy.Judge(in)
+}
+
+// count asks which decisions on a request count, and what they amount to.
+func (l *Ledger) count(r *Request, requirements []policy.Requirement) approval.Result {
+	facts := approval.Facts{Now: l.now, ClusterUID: l.clusterUID, Hash: r.Hash, Number: r.Number, Created: r.Created,
+		Proposer: r.Header.Proposer, Requirements: requirements, Rules: l.policy.Approvals,
+		Emergency: l.policy.Emergency, Attested: l.attested}
+	if r.Header.Author != nil {
+		facts.Author = state.Person{Username: r.Header.Author.Name}
+	}
+	return approval.Count(facts, l.unspent(r))
+}
+
+// attested says why the admission fence cannot be relied on for a record
+// written then; "" means that it can.
+func (l *Ledger) attested(created time.Time) string {
+	if l.attestation.Void != "" {
+		return l.attestation.Void
+	}
+	if len(l.epochs) == 0 {
+		return ReasonBeforeEpoch
+	}
+	if first, err := time.Parse(time.RFC3339, l.epochs[0].predicate.Time); err != nil || created.Before(first) {
+		return ReasonBeforeEpoch
+	}
+	return ""
+}
+
+// unspent voids the approvals that a later allowed plan of the scope used up.
+func (l *Ledger) unspent(r *Request) []approval.Decision {
+	last := l.lastPassedBeside(r)
+	out := slices.Clone(r.decisions)
+	for i, d := range out {
+		if d.Void == "" && d.Predicate.Action == state.ActionApprove && !last.IsZero() && !d.Record.Created.After(last) {
+			out[i].Void = ReasonApprovalSpent
+			out[i].Detail = "a later plan of this scope was allowed"
+		}
+	}
+	return out
+}
+
+// lastPassedBeside is when another plan of this scope last passed the gate.
+func (l *Ledger) lastPassedBeside(r *Request) time.Time {
+	var last time.Time
+	for _, e := range l.audit {
+		if e.Scope != r.Header.Scope || e.Request == r.Number || !passed(e.Audit) {
+			continue
+		}
+		if at, err := time.Parse(time.RFC3339, e.Time); err == nil && at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+func passed(e state.Audit) bool { return e.Verdict == state.VerdictAllowed || e.NotEnforced }
+
+// spent says that the request was approved once, and that this was used up: by
+// being applied, or by a later allowed plan. It then takes a new number.
+func (r *Request) spent() bool {
+	return r.finished() != "" || slices.ContainsFunc(r.Decisions, func(d approval.Checked) bool {
+		return d.Void == ReasonApprovalSpent
+	})
+}
+
+// superseded says that a newer plan of the scope is pending or was allowed.
+func (l *Ledger) superseded(r *Request) bool {
+	return slices.ContainsFunc(l.requests, func(other Request) bool {
+		return other.Number > r.Number && other.Header.Scope == r.Header.Scope && other.Hash != r.Hash &&
+			!slices.Contains([]Status{Invalid, Denied, Rejected}, other.Status)
+	})
+}
+
+func (r *Request) finished() Status {
+	for i := len(r.Outcomes) - 1; i >= 0; i-- {
+		switch r.Outcomes[i].Result {
+		case state.ResultApplied:
+			return Applied
+		case state.ResultDiverged:
+			return Diverged
+		}
+	}
+	return ""
+}
+
+func (r *Request) lastAudit() state.Audit {
+	if len(r.Audit) == 0 {
+		return state.Audit{}
+	}
+	return r.Audit[len(r.Audit)-1]
+}
