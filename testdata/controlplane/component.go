@@ -49,18 +49,18 @@ func runExternal(name, path string, args []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() {
-		waitForEOF()
+	ended, eof := make(chan error, 1), make(chan struct{})
+	go func() { ended <- cmd.Wait() }()
+	go func() { waitForEOF(); close(eof) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("%s ended (%v)", path, err)
+	case <-eof:
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-ended
 		cleanUp(name)
-		os.Exit(0)
-	}()
-	state, err := cmd.Process.Wait()
-	if err != nil {
-		return err
+		return nil
 	}
-	return fmt.Errorf("%s: %s", path, state)
 }
 
 func waitForEOF() { _, _ = io.Copy(io.Discard, os.Stdin) }

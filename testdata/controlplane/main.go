@@ -13,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -66,6 +67,7 @@ type options struct {
 func parseUp(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("up", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // the error is printed once, by main
 	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
 	flags.StringVar(&o.dir, "dir", "", "folder for kubeconfig and logs")
 	flags.BoolVar(&o.controllers, "controllers", false, "run kube-controller-manager too")
