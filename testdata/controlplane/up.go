@@ -240,6 +240,7 @@ func controllerFlags(kubeconfig string) []string {
 	}
 	return []string{
 		"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--secure-port=0",
+		"--kube-api-qps=1000", "--kube-api-burst=1000", // nothing to protect here
 		"--controllers=" + strings.Join(names, ","), "--use-service-account-credentials=true",
 		"--service-account-private-key-file=sa.key", "--root-ca-file=ca.crt",
 	}
