@@ -13,7 +13,7 @@ build: ## both binaries into bin/
 	go build -o bin/ ./kubectl-changeward ./flux-changeward
 
 controlplane: ## the API server for tests, and kubectl, into bin/ (10 minutes the first time)
-	@testdata/controlplane/build.sh "$(CURDIR)/bin"
+	@testdata/controlplane/build.sh bin
 
 test: build controlplane ## all tests that need no more than the API server
 	go test ./...
@@ -30,10 +30,10 @@ lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
 	go run -modfile=testdata/tools/go.mod honnef.co/go/tools/cmd/staticcheck ./...
 	go test ./pkg/archtest
 
-update-golden: build controlplane ## rewrite the golden files of the tests that have some
-	go test $$(go list -f '{{$$p := .ImportPath}}{{range .TestImports}}{{if eq . "gotest.tools/v3/golden"}}{{$$p}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "gotest.tools/v3/golden"}}{{$$p}} {{end}}{{end}}' ./... | xargs -n1 | sort -u) -update
+update-golden: build controlplane ## rewrite golden files, in the packages that have some
+	go test $$(grep -rl --include='*_test.go' gotest.tools/v3/golden . | xargs -n1 dirname | sort -u) -update
 
-fuzz: ## every fuzz target for $(FUZZTIME)
+fuzz: ## every fuzz target, one after the other, FUZZTIME=10s each
 	@for package in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
 	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; done; done

@@ -152,6 +152,27 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
+func TestTheDeveloperMapNamesEveryPackageAndDependency(t *testing.T) {
+	read := func(path ...string) string {
+		data, err := os.ReadFile(filepath.Join(append([]string{root(t)}, path...)...))
+		assert.NilError(t, err)
+		return string(data)
+	}
+	text := read("docs", "dev.md")
+	for _, p := range packages(t) {
+		if name := strings.Replace(p.name(), "pkg/gitops/", "", 1); !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("docs/dev.md does not name %s", p.name())
+		}
+	}
+	for line := range strings.Lines(read("go.mod")) {
+		requirement := strings.Fields(strings.TrimPrefix(line, "require "))
+		direct := len(requirement) == 2 && strings.HasPrefix(requirement[1], "v") && !strings.HasPrefix(line, "go ")
+		if direct && !strings.Contains(text, "`"+requirement[0]+"`") {
+			t.Errorf("docs/dev.md gives no reason for %s", requirement[0])
+		}
+	}
+}
+
 // Names that say nothing gather what belongs elsewhere.
 func TestPackagesAreNamedAfterTheirSubject(t *testing.T) {
 	for _, p := range packages(t) {

@@ -8,8 +8,11 @@
 #                       `controlplane up`, and not linked here
 #   CONTROLLERS=0       leave kube-controller-manager out
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
-out=$(mkdir -p "${1:-../../bin}" && cd "${1:-../../bin}" && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+out=${1:-$here/../../bin}
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+cd "$here"
 version=v1.37.2
 
 tags=()
