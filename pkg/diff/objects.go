@@ -101,6 +101,7 @@ func (w *walk) maps(path string, atom schema.Atom, live, merged, desired any) {
 func (w *walk) emptied(path string, live, merged any, before, after int) {
 	wasThere, isThere := live != any(absent{}), merged != any(absent{})
 	switch {
+	case path == "": // the object itself is always there
 	case isThere && after == 0 && (!wasThere || before > 0):
 		w.add(path, merged)
 	case wasThere && before == 0 && !isThere:

@@ -3,6 +3,7 @@ package diff
 import (
 	"strings"
 
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/state"
 )
 
@@ -18,18 +19,18 @@ type Step struct {
 func ParsePath(path string) ([]Step, bool) {
 	var steps []Step
 	for rest := path; rest != ""; {
-		step, n := readStep(rest)
-		if n == 0 {
-			return nil, false
-		}
-		steps = append(steps, step)
-		rest = rest[n:]
-		if after, dot := strings.CutPrefix(rest, "."); dot {
-			if after == "" || after[0] == '[' || after[0] == '.' {
+		if len(steps) > 0 && rest[0] != '[' {
+			after, dot := strings.CutPrefix(rest, ".")
+			if !dot || after == "" || after[0] == '[' {
 				return nil, false
 			}
 			rest = after
 		}
+		step, n := readStep(rest)
+		if n == 0 {
+			return nil, false
+		}
+		steps, rest = append(steps, step), rest[n:]
 	}
 	return steps, len(steps) > 0
 }
@@ -45,14 +46,21 @@ func readStep(text string) (Step, int) {
 		return Step{Key: text[:n]}, n
 	}
 	end := closing(text)
-	if end < 0 {
+	if end < 2 {
 		return Step{}, 0
 	}
-	inner := text[1:end]
-	if key, ok := unquote(inner); ok {
+	var key string
+	err := state.DecodeStrict([]byte(text[1:end]), &key)
+	switch written := text[:end+1]; {
+	case err != nil && text[1] == '"' && !strings.Contains(text[:end], `"=`):
+		return Step{}, 0
+	case err != nil:
+		return Step{Selector: written}, end + 1
+	case manifest.Child("", key) != written:
+		return Step{}, 0 // a bare key needs no brackets
+	default:
 		return Step{Key: key}, end + 1
 	}
-	return Step{Selector: text[:end+1]}, end + 1
 }
 
 // closing finds the bracket that ends a selector, past brackets in JSON
@@ -70,15 +78,6 @@ func closing(text string) int {
 		}
 	}
 	return -1
-}
-
-func unquote(text string) (string, bool) {
-	if !strings.HasPrefix(text, `"`) {
-		return "", false
-	}
-	var key string
-	err := state.DecodeStrict([]byte(text), &key)
-	return key, err == nil
 }
 
 func bareByte(b byte) bool {
