@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
-	is "gotest.tools/v3/assert/cmp"
 
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/state"
 )
 
-var _ = is.Len
+
 
 func alice(w *world) state.Person {
 	if w.keys["alice"] == nil {

@@ -39,7 +39,7 @@ spec:
   - name: prod-needs-sre
     match: change.env == "prod"
     decision: approval
-    approvers: [{groups: [sre], count: 1}]
+    approvers: [{users: [alice], count: 1}]
     reason: production needs SRE approval
   default: approval
   approvals: {identity: signed}
