@@ -13,8 +13,6 @@ import (
 	"github.com/changeward/changeward/state"
 )
 
-
-
 func alice(w *world) state.Person {
 	if w.keys["alice"] == nil {
 		w.enrollByHand("alice")

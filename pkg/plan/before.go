@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"github.com/changeward/changeward/pkg/diff"
+	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/state"
+)
+
+// Prior is an object as it was before a change, masked and without what the
+// server maintains: for the way back, and for display.
+type Prior struct {
+	Group     string `json:"group"`
+	Version   string `json:"version"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Object    any    `json:"object"`
+}
+
+// Before is the canonical before-state of a plan: LIVE of each object that it
+// would update, replace or delete, in the order of the plan. It is nil where
+// there is none.
+func Before(p *Plan, observations []Observation) ([]byte, error) {
+	live := map[manifest.Key]Observation{}
+	for _, o := range observations {
+		if o.Live != nil {
+			live[keyOf(o.Object)] = o
+		}
+	}
+	var priors []Prior
+	for _, c := range p.Changes {
+		o, known := live[c.Body.Key()]
+		if !known || c.Body.Operation == Hook {
+			continue
+		}
+		b := c.Body
+		priors = append(priors, Prior{Group: b.Group, Version: b.Version, Kind: b.Kind, Namespace: b.Namespace, Name: b.Name,
+			Object: diff.Clean(o.Live, o.StatusSubresource)})
+	}
+	if priors == nil {
+		return nil, nil
+	}
+	return state.Canonical(priors)
+}
