@@ -24,6 +24,7 @@ func (s Source) String() string {
 type Object struct {
 	Content map[string]any
 	Source  Source
+	Notes   []string // what was changed in it on the way in, for people
 }
 
 // APIVersion, Kind, Name, GenerateName and Namespace read the usual members;
