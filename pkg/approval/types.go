@@ -42,6 +42,8 @@ type Facts struct {
 	// Attested says why the admission fence cannot be relied on for records
 	// written at a time; "" means that it can. Nil: there is no fence.
 	Attested func(created time.Time) string
+
+	timeless bool // as if nothing expired
 }
 
 // Checked is a decision with the answer whether it counts.
