@@ -37,6 +37,9 @@ func (s *Store) Foreign(ctx context.Context) ([]Foreign, error) {
 			return nil, s.failed(ctx, "list", t, "", err)
 		}
 	}
+	if len(found) == 0 {
+		return nil, s.failed(ctx, "list", state.TypePlan, "", s.missingNamespace(ctx))
+	}
 	return found, nil
 }
 
@@ -44,6 +47,9 @@ func foreign(object metav1.Object) string {
 	label, labelled := object.GetLabels()[state.LabelType]
 	if _, configMap := object.(*corev1.ConfigMap); configMap && !labelled && !strings.HasPrefix(object.GetName(), "cw-") {
 		return "" // kube-root-ca.crt and others' own
+	}
+	if !labelled {
+		return "carries no label " + state.LabelType
 	}
 	record, err := fromObject(state.Type(label), object)
 	switch {
