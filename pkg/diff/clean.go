@@ -1,5 +1,7 @@
 package diff
 
+import "maps"
+
 // LastApplied is the annotation in which client-side appliers keep what they
 // applied last. It is their bookkeeping, no part of a plan.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
@@ -8,7 +10,8 @@ const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // resourceVersion, generation, creationTimestamp, selfLink, the last-applied
 // annotation, and status where the kind has a status subresource (elsewhere
 // status is an ordinary field). Annotations that are empty then go as well, so
-// that the annotation leaves no trace. The copy shares nothing with obj.
+// that the annotation leaves no trace. The copy shares all deeper values with
+// obj; neither is to be changed.
 func Clean(obj map[string]any, statusSubresource bool) map[string]any {
 	out := make(map[string]any, len(obj))
 	for key, value := range obj {
@@ -17,7 +20,7 @@ func Clean(obj map[string]any, statusSubresource bool) map[string]any {
 			out[key] = cleanMetadata(value)
 		case key == "status" && statusSubresource:
 		default:
-			out[key] = clone(value)
+			out[key] = value
 		}
 	}
 	return out
@@ -26,40 +29,23 @@ func Clean(obj map[string]any, statusSubresource bool) map[string]any {
 func cleanMetadata(value any) any {
 	metadata, ok := value.(map[string]any)
 	if !ok {
-		return clone(value)
+		return value
 	}
 	out := make(map[string]any, len(metadata))
 	for key, member := range metadata {
 		switch key {
 		case "uid", "managedFields", "resourceVersion", "generation", "creationTimestamp", "selfLink":
 		default:
-			out[key] = clone(member)
+			out[key] = member
 		}
 	}
 	if annotations, ok := out["annotations"].(map[string]any); ok {
+		annotations = maps.Clone(annotations)
 		delete(annotations, LastApplied)
+		out["annotations"] = annotations
 		if len(annotations) == 0 {
 			delete(out, "annotations")
 		}
 	}
 	return out
-}
-
-func clone(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, member := range v {
-			out[key] = clone(member)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, entry := range v {
-			out[i] = clone(entry)
-		}
-		return out
-	default:
-		return value
-	}
 }

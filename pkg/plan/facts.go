@@ -76,7 +76,12 @@ func flatten(path, plain string, value any) []leaf {
 	case map[string]any:
 		var out []leaf
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, flatten(manifest.Child(path, key), manifest.Child(plain, key), v[key])...)
+			child := manifest.Child(path, key)
+			bare := child
+			if plain != path {
+				bare = manifest.Child(plain, key)
+			}
+			out = append(out, flatten(child, bare, v[key])...)
 		}
 		return out
 	case []any:
@@ -127,6 +132,12 @@ func (f facts) touched(prefix string) []string {
 func under(plain, prefix string) bool {
 	rest, ok := strings.CutPrefix(plain, prefix)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// ends says whether a path without selectors ends with these keys.
+func ends(plain, suffix string) bool {
+	rest, ok := strings.CutSuffix(plain, suffix)
+	return ok && (rest == "" || rest[len(rest)-1] == '.')
 }
 
 // named is a risk whose detail is where and what.

@@ -16,7 +16,7 @@ func (f facts) rbac() bool {
 func rbacRisks(f facts) []Risk {
 	var out []Risk
 	for _, l := range f.set {
-		if strings.HasSuffix("."+l.plain, ".spec.serviceAccountName") && l.value != "default" && l.value != "" {
+		if ends(l.plain, "spec.serviceAccountName") && l.value != "default" && l.value != "" {
 			out = append(out, Risk{Name: RiskRBAC, Detail: "runs as service account " + jsonOf(l.value)})
 		}
 	}

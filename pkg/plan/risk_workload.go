@@ -15,7 +15,7 @@ func privilegedRisks(f facts) []Risk {
 		}
 	}
 	for _, l := range f.gone {
-		if strings.HasSuffix(l.plain, "securityContext.runAsNonRoot") && l.value == true && f.Body.Operation == Update {
+		if ends(l.plain, "securityContext.runAsNonRoot") && l.value == true && f.Body.Operation == Update {
 			out = append(out, Risk{Name: RiskPrivileged, Detail: l.path + " is no longer true"})
 		}
 	}
@@ -23,7 +23,7 @@ func privilegedRisks(f facts) []Risk {
 }
 
 func privileged(l leaf) bool {
-	ends := func(suffix string) bool { return strings.HasSuffix("."+l.plain, "."+suffix) }
+	ends := func(suffix string) bool { return ends(l.plain, suffix) }
 	switch {
 	case ends("hostNetwork"), ends("hostPID"), ends("hostIPC"),
 		ends("securityContext.privileged"), ends("securityContext.allowPrivilegeEscalation"),
@@ -89,12 +89,8 @@ func (f facts) imageRisks(l leaf) []Risk {
 }
 
 func imageAt(plain string) bool {
-	for _, suffix := range []string{"containers.image", "initContainers.image", "ephemeralContainers.image", "volumes.image.reference"} {
-		if strings.HasSuffix("."+plain, "."+suffix) {
-			return true
-		}
-	}
-	return false
+	return ends(plain, "containers.image") || ends(plain, "initContainers.image") ||
+		ends(plain, "ephemeralContainers.image") || ends(plain, "volumes.image.reference")
 }
 
 func beforeReplicas(before any) string {
