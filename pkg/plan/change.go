@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/changeward/changeward/pkg/diff"
+	"github.com/changeward/changeward/pkg/manifest"
 )
 
 // observed is the change that an observation stands for, and what the server
@@ -18,7 +19,7 @@ type observed struct {
 // changeOf decides the operation and fills in the body. A failure is the
 // observation's own, or says why no operation is right.
 func changeOf(o Observation) (observed, *Failure) {
-	phases, warnings, isHook := hookOf(o.Object)
+	phases, warnings, isHook := manifest.Hook(o.Object)
 	out := observed{warnings: append(slices.Clone(warnings), o.Warnings...)}
 	out.live, out.merged = o.Live, o.Merged
 	out.Change = Change{
@@ -46,10 +47,14 @@ func changeOf(o Observation) (observed, *Failure) {
 
 func bodyOf(o Observation) Body {
 	key := keyOf(o.Object)
+	control := manifest.Control(o.Object)
+	if len(control) == 0 {
+		control = nil // as it is read back
+	}
 	return Body{
 		Group: key.Group, Version: o.Object.Version(), Kind: key.Kind, Namespace: key.Namespace, Name: key.Name,
 		Applier: HashedApplier{Mode: o.Applier.Mode, Manager: o.Applier.Manager, Force: o.Applier.Force},
-		Control: controlOf(o.Object),
+		Control: control,
 	}
 }
 
