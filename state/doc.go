@@ -8,6 +8,9 @@
 // Store.Get, ParseEnvelope, the signature, ParseStatement, which refuses all
 // that is not byte for byte what Canonical would have written.
 //
+// A plan record carries a body, too: PackBody, Body.Describe (before the header
+// is signed) and PutPlan write it, in chunks if it is large; GetBody reads it.
+//
 // state/cluster keeps records in the cluster as Secrets and ConfigMaps;
 // state/dir keeps them in files; state/statetest is the suite both pass.
 package state
