@@ -32,7 +32,10 @@ func (g *Gate) Decide(ctx context.Context, l *Ledger, in DecideInput) (state.Rec
 	if err != nil {
 		return state.Record{}, err
 	}
-	judgement := l.judge(stored, in.Request.Header, "")
+	judgement, err := g.judge(ctx, l, stored, in.Request.Header, "")
+	if err != nil {
+		return state.Record{}, err
+	}
 	if judgement.Verdict == state.VerdictDenied && in.Action == state.ActionApprove {
 		return state.Record{}, notEligible("policy denies this plan: %s", reasonsText(judgement.Reasons))
 	}

@@ -233,3 +233,38 @@ func TestRequestsAreFoundByEachOfTheirNames(t *testing.T) {
 	_, err := w.load().Find("c_ffffffffffff")
 	assert.ErrorContains(t, err, "no change request")
 }
+
+// hooked is a plan of one update and one migration hook.
+func hooked(from, to, command string) *plan.Plan {
+	p := flag("shop", from, to)
+	hook := map[string]any{"apiVersion": "batch/v1", "kind": "Job",
+		"metadata": map[string]any{"generateName": "migrate-", "namespace": "shop",
+			"annotations": map[string]any{"argocd.argoproj.io/hook": "PreSync"}},
+		"spec": map[string]any{"command": command}}
+	live := configMap("flags", from)
+	live["metadata"].(map[string]any)["uid"] = "u1"
+	merged := configMap("flags", to)
+	merged["metadata"] = live["metadata"]
+	return build(p.Scope, plan.Observation{Object: object(configMap("flags", to)), Live: live, Merged: merged, Applier: applier()},
+		plan.Observation{Object: object(hook), Applier: applier()})
+}
+
+func TestASyncThatChangesNothingPassesWithItsHooks(t *testing.T) {
+	w := newWorld(t)
+	id := w.run(hooked("false", "true", "migrate")).Request.ID
+	assert.NilError(t, w.decide(alice(w), id, state.ActionApprove))
+	assert.Equal(t, decision(w.run(hooked("false", "true", "migrate"))), state.VerdictAllowed)
+
+	assert.Equal(t, decision(w.run(hooked("true", "true", "migrate"))), state.VerdictAllowed, "the update is done, the hook was allowed")
+	before := w.total()
+	assert.Equal(t, decision(w.run(hooked("true", "true", "migrate"))), state.VerdictAllowed)
+	assert.Equal(t, w.total(), before)
+}
+
+func TestAHookEditedAloneStops(t *testing.T) {
+	w := newWorld(t)
+	id := w.run(hooked("false", "true", "migrate")).Request.ID
+	assert.NilError(t, w.decide(alice(w), id, state.ActionApprove))
+	w.run(hooked("false", "true", "migrate"))
+	assert.Equal(t, decision(w.run(hooked("true", "true", "drop everything"))), state.VerdictApprovalRequired)
+}

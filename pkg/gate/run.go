@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/changeward/changeward/pkg/approval"
+	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/state"
 )
@@ -26,10 +27,13 @@ func (r *run) decide(ctx context.Context) (*Result, error) {
 	p := r.in.Plan
 	_, version := r.ledger.Policy()
 	r.result = Result{Plan: p, PolicyVersion: version, ChainHead: r.ledger.ChainHead()}
-	if err := r.checkCluster(); err != nil {
+	err := r.checkCluster()
+	if err != nil {
 		return nil, err
 	}
-	r.result.Judgement = r.ledger.judge(p, r.in.Header, r.in.Lane)
+	if r.result.Judgement, err = r.judge(ctx, r.ledger, p, r.in.Header, r.in.Lane); err != nil {
+		return nil, err
+	}
 	r.result.Enforced = r.result.Judgement.Enforced
 	if p.Complete() && len(r.in.Refusals) == 0 {
 		if err := r.spendDone(ctx); err != nil {
@@ -43,12 +47,19 @@ func (r *run) decide(ctx context.Context) (*Result, error) {
 		return r.unable(ctx, r.in.Refusals...)
 	case r.result.Judgement.Verdict == state.VerdictError:
 		return r.unable(ctx, r.result.Judgement.Reasons...)
-	case p.Empty():
+	case p.Empty() || settled(p, r.result.Judgement):
 		r.result.Verdict = Verdict{Decision: state.VerdictAllowed,
-			Reasons: []policy.Reason{{Reason: ReasonUnchanged, Message: "nothing to change"}}}
+			Reasons: []policy.Reason{{Reason: ReasonUnchanged, Message: unchanged(p)}}}
 		return &r.result, nil
 	}
 	return r.answer(ctx)
+}
+
+func unchanged(p *plan.Plan) string {
+	if p.Empty() {
+		return "nothing to change"
+	}
+	return "nothing to change but hooks that were allowed before"
 }
 
 func (r *run) checkCluster() error {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/changeward/changeward/pkg/approval"
-	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/state"
 )
@@ -45,7 +44,10 @@ func (g *Gate) review(ctx context.Context, l *Ledger, r *Request) error {
 	if err != nil {
 		return err
 	}
-	judgement := l.judge(stored, r.Header, "")
+	judgement, err := g.judge(ctx, l, stored, r.Header, "")
+	if err != nil {
+		return err
+	}
 	result := l.count(r, judgement.Requirements)
 	r.settleWith(result, l.superseded(r))
 	return nil
@@ -66,15 +68,6 @@ func (r *Request) settleWith(result approval.Result, superseded bool) {
 	default:
 		r.Status = AwaitingApproval
 	}
-}
-
-// judge asks policy about a plan that this header belongs to.
-func (l *Ledger) judge(p *plan.Plan, header state.Plan, lane string) policy.Judgement {
-	in := policy.Input{Plan: p, Proposer: header.Proposer, Revision: header.Revision, Lane: lane, Now: l.now}
-	if header.Author != nil {
-		in.Author = state.Person{Username: header.Author.Name}
-	}
-	return l.policy.Judge(in)
 }
 
 // count asks which decisions on a request count, and what they amount to.

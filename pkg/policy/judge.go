@@ -53,7 +53,7 @@ func (p *Policy) outcomes(in Input) []outcome {
 
 // judged is the public form of an outcome.
 func (p *Policy) judged(o outcome) ChangeJudgement {
-	out := ChangeJudgement{Rule: o.name, Decision: o.decision, Env: o.env, NotEnforced: !o.enforced || !p.Enforce}
+	out := ChangeJudgement{Rule: o.name, Decision: o.decision, Env: o.env, Settled: o.settled, NotEnforced: !o.enforced || !p.Enforce}
 	switch {
 	case o.settled:
 		out.Message = "the same hook is in the latest allowed plan of this scope"

@@ -64,6 +64,8 @@ type ChangeJudgement struct {
 	Decision string // allow, approval, deny, error
 	Env      string
 	Message  string
+	// Settled: a hook that is in Input.SettledHooks.
+	Settled bool
 	// NotEnforced: the rule (or policy) has enforce: false.
 	NotEnforced bool
 }
