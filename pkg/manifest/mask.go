@@ -89,9 +89,8 @@ func (m Masker) maskTexts(place Object, metadata map[string]any, field string, v
 		if !ok {
 			continue
 		}
-		// Words that steer or name are no secrets, even where a value is equal
-		// to one: they must stay readable.
-		shortest := 4
+		// Words that steer or name stay readable, even where one equals a value.
+		shortest := 1
 		if field == "labels" || IsControl(key) {
 			shortest = 12
 		}

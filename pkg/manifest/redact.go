@@ -91,16 +91,16 @@ func lastApplied(key string) bool {
 }
 
 // repeats says whether a text holds one of the values in any of the usual
-// encodings. A value shorter than shortest bytes counts only where it is the
-// whole text.
+// encodings. Values shorter than shortest bytes do not count; of those shorter
+// than four only one that is the whole text does.
 func repeats(text string, values [][]byte, shortest int) bool {
 	for _, value := range values {
 		value = bytes.TrimSpace(value)
-		if len(value) == 0 || len(value) > len(text) { // no encoding is shorter
+		if len(value) < max(shortest, 1) || len(value) > len(text) { // no encoding is shorter
 			continue
 		}
 		for _, form := range encodings(value) {
-			if text == form || len(value) >= shortest && strings.Contains(text, form) {
+			if text == form || len(value) >= 4 && strings.Contains(text, form) {
 				return true
 			}
 		}

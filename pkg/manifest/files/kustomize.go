@@ -43,7 +43,8 @@ func (l *loader) kustomize(dir string) {
 // patch or a secretGenerator holds.
 func careful(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
-	for _, mark := range []string{"invalid literal source", "must specify one of patch and path", "patch and path can't be set",
+	for _, mark := range []string{"literal source", "node contents", "cannot unmarshal", "cannot decode",
+		"must specify one of patch and path", "patch and path can't be set",
 		"must specify a target for", "parse SM or JSON patch", "Multiple Strategic-Merge Patches", "decoding ", "empty item at", "out of bounds for value"} {
 		if before, _, found := strings.Cut(text, mark); found {
 			text = before + mark + " (the rest may repeat values and is withheld)"
