@@ -51,7 +51,6 @@ const (
 	ReasonAdmissionUnknown    = "AdmissionUnknown"    // the live text is not one this version knows
 	ReasonAdmissionChanged    = "AdmissionChanged"    // uid or generation is not the epoch's
 	ReasonEpochMissing        = "EpochMissing"        // no epoch record
-	ReasonCanaryAdmitted      = "CanaryAdmitted"      // the fence let a false record through
-	ReasonCanaryUnknown       = "CanaryUnknown"       // something else answered the probe
+	ReasonCanaryForbidden     = "CanaryForbidden"     // the caller may not send the probe
 	ReasonGateTooPowerful     = "GateTooPowerful"     // a gate could take its own fence down
 )

@@ -33,12 +33,12 @@ func unguarded(gr schema.GroupResource) bool {
 // planRules are the planning rights: every resource that can be read and
 // patched, by name, no subresource, nothing that admission does not guard.
 // Kinds that come later need the install to be run again.
-func (c client) planRules(ctx context.Context, d discovery.DiscoveryInterface, noSecrets bool) ([]rbacv1.PolicyRule, error) {
+func (c client) planRules(ctx context.Context, noSecrets bool) ([]rbacv1.PolicyRule, error) {
 	foreign, err := c.foreignGroups(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, lists, err := d.ServerGroupsAndResources()
+	_, lists, err := c.typed.Discovery().ServerGroupsAndResources()
 	if err != nil && !onlyForeign(err, foreign) {
 		return nil, fmt.Errorf("discover what can be planned: %w", err)
 	}

@@ -1,0 +1,226 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/changeward/changeward/state"
+)
+
+// Statuses of a Check.
+const (
+	StatusOK   = "ok"
+	StatusWarn = "warn"
+	StatusFail = "fail"
+)
+
+// Names of the checks.
+const (
+	CheckInstalled = "installed"
+	CheckRights    = "rights"
+	CheckGateKey   = "gate-key"
+	CheckDigestKey = "digest-key"
+	CheckAdmission = "admission"
+	CheckPower     = "gate-power"
+	CheckSeparate  = "separation"
+)
+
+// Check is one answer of the doctor.
+type Check struct {
+	Name    string `json:"name"`
+	Status  string `json:"status"`
+	Message string `json:"message"`
+	Fix     string `json:"fix,omitempty"`
+}
+
+// Report is all answers of the doctor.
+type Report struct {
+	Checks []Check `json:"checks"`
+}
+
+// Failed says that a check found a fault.
+func (r Report) Failed() bool {
+	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == StatusFail })
+}
+
+// Doctor examines an install as the caller (with all groups) sees it. An error
+// means that nothing could be examined at all.
+func Doctor(ctx context.Context, cluster Cluster, caller state.Person) (Report, error) {
+	c, err := newClient(cluster)
+	if err != nil {
+		return Report{}, err
+	}
+	history, err := readHistory(ctx, cluster.Store)
+	if err != nil && !errors.Is(err, state.ErrForbidden) {
+		return Report{Checks: []Check{{CheckInstalled, StatusFail, err.Error(), "restore the records, or uninstall and install anew"}}}, nil
+	}
+	forbidden := err
+	d := examiner{client: c, cluster: cluster, caller: caller, history: history}
+	var report Report
+	for _, check := range []func(context.Context) Check{
+		func(context.Context) Check { return d.installed(forbidden) },
+		d.rights, d.gateKey, d.digestKey, d.admission, d.power, d.separation,
+	} {
+		report.Checks = append(report.Checks, check(ctx))
+	}
+	return report, nil
+}
+
+type examiner struct {
+	client  client
+	cluster Cluster
+	caller  state.Person
+	history history
+}
+
+func (d examiner) installed(forbidden error) Check {
+	switch {
+	case forbidden != nil:
+		return Check{CheckInstalled, StatusFail, forbidden.Error(), "ask an admin for a role: name yourself in the policy, or `policy set`"}
+	case d.history.policy == nil && len(d.history.epochs) == 0:
+		return Check{CheckInstalled, StatusFail, "changeward is not installed in this cluster", "run `kubectl changeward install`"}
+	case d.history.policy == nil || len(d.history.epochs) == 0:
+		return Check{CheckInstalled, StatusFail, "the install is not finished", "run `kubectl changeward install` again"}
+	}
+	return Check{CheckInstalled, StatusOK, fmt.Sprintf("cluster %q (%s), epoch %d", d.history.policy.ClusterName,
+		d.history.policy.Env, d.history.epoch().Version), ""}
+}
+
+// rights says what the caller may do, by role.
+func (d examiner) rights(ctx context.Context) Check {
+	var can []string
+	for _, right := range []struct {
+		word string
+		what authorizationv1.ResourceAttributes
+	}{
+		{"read records", authorizationv1.ResourceAttributes{Namespace: Namespace, Verb: "list", Resource: "secrets"}},
+		{"propose", authorizationv1.ResourceAttributes{Namespace: Namespace, Verb: "create", Resource: "secrets"}},
+		{"decide", authorizationv1.ResourceAttributes{Namespace: Namespace, Verb: "create", Resource: "configmaps"}},
+		{"administer", authorizationv1.ResourceAttributes{Namespace: Namespace, Verb: "administer", Group: recordsGroup, Resource: recordsResource}},
+	} {
+		allowed, err := d.client.may(ctx, right.what)
+		if err != nil {
+			return Check{CheckRights, StatusFail, fmt.Sprintf("cannot ask for rights: %v", err), ""}
+		}
+		if allowed {
+			can = append(can, right.word)
+		}
+	}
+	who := d.caller.Username
+	if d.isGate() {
+		who += " (a gate)"
+	}
+	if len(can) == 0 {
+		return Check{CheckRights, StatusFail, who + " has no role", "ask an admin to name you in the policy"}
+	}
+	return Check{CheckRights, StatusOK, who + " may " + strings.Join(can, ", "), ""}
+}
+
+func (d examiner) isGate() bool {
+	epoch := d.history.epoch()
+	return IsGate(d.caller, epoch.GateUsers, epoch.GateGroups)
+}
+
+func (d examiner) gateKey(ctx context.Context) Check {
+	public, err := d.client.gatePublic(ctx)
+	switch {
+	case apierrors.IsForbidden(err) && !d.isGate():
+		return Check{CheckGateKey, StatusOK, "only gates read it; your own key signs what you record", ""}
+	case err != nil:
+		return Check{CheckGateKey, StatusFail, err.Error(), "bind role " + RoleGate + " in namespace " + NamespaceGate}
+	case public == "":
+		return Check{CheckGateKey, StatusFail, "the gate key is missing", "run `kubectl changeward install` again"}
+	case public != d.history.epoch().GateKey:
+		return Check{CheckGateKey, StatusFail, "the gate key is not the one that the epoch names", "run `kubectl changeward install` again"}
+	}
+	return Check{CheckGateKey, StatusOK, "the gate key is the one that the epoch names", ""}
+}
+
+func (d examiner) digestKey(ctx context.Context) Check {
+	there, err := d.client.digestKey(ctx)
+	proposes, asked := d.client.may(ctx, authorizationv1.ResourceAttributes{Namespace: Namespace, Verb: "create", Resource: "secrets"})
+	switch {
+	case apierrors.IsForbidden(err) && asked == nil && !proposes:
+		return Check{CheckDigestKey, StatusOK, "only who proposes needs it", ""}
+	case err != nil:
+		return Check{CheckDigestKey, StatusFail, err.Error(), "bind role " + RolePropose + " in namespace " + NamespaceGate}
+	case !there:
+		return Check{CheckDigestKey, StatusFail, "the digest key is missing: plans with Secrets cannot be approved", "run `kubectl changeward install` again"}
+	}
+	return Check{CheckDigestKey, StatusOK, "Secret values are bound by the digest key", ""}
+}
+
+func (d examiner) admission(ctx context.Context) Check {
+	standing := Attest(ctx, d.cluster, d.history.epochs)
+	switch standing.Void {
+	case "":
+		return Check{CheckAdmission, StatusOK, fmt.Sprintf("the admission policies act, unchanged since epoch %d", standing.Epoch), ""}
+	case ReasonCanaryForbidden, ReasonAdmissionUnreadable:
+		return Check{CheckAdmission, StatusWarn, standing.Void + ": " + standing.Detail, "let a gate or an admin run the doctor"}
+	}
+	return Check{CheckAdmission, StatusFail, standing.Void + ": " + standing.Detail, "run `kubectl changeward install` again: it shows what it will mend"}
+}
+
+func (d examiner) power(ctx context.Context) Check {
+	found, err := GateTooPowerful(ctx, d.client.typed)
+	switch {
+	case err != nil:
+		return Check{CheckPower, StatusFail, err.Error(), ""}
+	case len(found) > 0 && d.isGate():
+		return Check{CheckPower, StatusFail, ReasonGateTooPowerful + ": " + strings.Join(found, "; "),
+			"bind roles " + RolePropose + " and " + RolePlan + " to the gate, and nothing that grants these"}
+	case len(found) > 0:
+		return Check{CheckPower, StatusOK, fmt.Sprintf("you are no gate; you could take the admission policies down (%d rights)", len(found)), ""}
+	}
+	return Check{CheckPower, StatusOK, "you cannot take the admission policies down", ""}
+}
+
+// separation lists who holds both the role to propose and the role to approve:
+// only signatures keep these apart.
+func (d examiner) separation(ctx context.Context) Check {
+	propose, err := d.holders(ctx, RolePropose)
+	if err != nil {
+		return Check{CheckSeparate, StatusWarn, err.Error(), "let an admin run the doctor"}
+	}
+	approve, err := d.holders(ctx, RoleApprove)
+	if err != nil {
+		return Check{CheckSeparate, StatusWarn, err.Error(), "let an admin run the doctor"}
+	}
+	both := slices.DeleteFunc(propose, func(name string) bool { return !slices.Contains(approve, name) })
+	if len(both) > 0 {
+		return Check{CheckSeparate, StatusWarn, "may propose and approve: " + strings.Join(both, ", "), "give each one role in the policy"}
+	}
+	return Check{CheckSeparate, StatusOK, "nobody is bound both to propose and to approve", ""}
+}
+
+func (d examiner) holders(ctx context.Context, role string) ([]string, error) {
+	list, err := d.client.typed.RbacV1().RoleBindings(Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list role bindings of namespace %s: %w", Namespace, err)
+	}
+	var names []string
+	for _, binding := range list.Items {
+		if binding.RoleRef.Name != role {
+			continue
+		}
+		for _, s := range binding.Subjects {
+			names = append(names, subjectName(s))
+		}
+	}
+	return sorted(names), nil
+}
+
+func subjectName(s rbacv1.Subject) string {
+	if s.Namespace != "" {
+		return strings.ToLower(s.Kind) + ":" + s.Namespace + "/" + s.Name
+	}
+	return strings.ToLower(s.Kind) + ":" + s.Name
+}

@@ -1,0 +1,144 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Roles of a token.
+const (
+	TokenPropose = "propose" // a gate
+	TokenApprove = "approve" // counts as a person for decisions and keys
+)
+
+// TokenOptions describe a service account for a robot.
+type TokenOptions struct {
+	Name     string
+	Role     string        // TokenPropose or TokenApprove
+	Duration time.Duration // asked for, 10 minutes at least; the server may give less
+	Scope    []string      // of a gate: namespaces it may plan; empty: the whole cluster
+}
+
+// Token is a kubeconfig with a token in it, and when that dies.
+type Token struct {
+	Account    string // system:serviceaccount:…
+	Kubeconfig []byte
+	Expires    time.Time
+}
+
+// CreateToken makes the service account if it is not there, binds its roles
+// and asks for a token. The namespaces and roles of an install must be there.
+func CreateToken(ctx context.Context, cluster Cluster, options TokenOptions) (Token, error) {
+	namespace, bindings, err := tokenObjects(options)
+	if err != nil {
+		return Token{}, err
+	}
+	c, err := newClient(cluster)
+	if err != nil {
+		return Token{}, err
+	}
+	items, err := newItems(append([]runtime.Object{&corev1.ServiceAccount{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
+		ObjectMeta: meta(namespace, options.Name)}}, bindings...))
+	if err != nil {
+		return Token{}, err
+	}
+	for i := range items {
+		if err := c.observe(ctx, &items[i]); err != nil {
+			return Token{}, err
+		}
+		if err := c.ensure(ctx, &items[i]); err != nil {
+			return Token{}, err
+		}
+	}
+	return c.token(ctx, cluster.Config, namespace, options)
+}
+
+func tokenObjects(options TokenOptions) (namespace string, bindings []runtime.Object, err error) {
+	if problems := validation.IsDNS1123Label(options.Name); len(problems) > 0 {
+		return "", nil, fmt.Errorf("token name %q: %s", options.Name, problems[0])
+	}
+	switch options.Role {
+	case TokenApprove:
+		if len(options.Scope) > 0 {
+			return "", nil, errors.New("only a token that proposes plans anything, so only that one has a scope")
+		}
+		return NamespaceApprovers, []runtime.Object{tokenBinding(Namespace, RoleApprove, NamespaceApprovers, options.Name)}, nil
+	case TokenPropose:
+		return NamespaceGate, append([]runtime.Object{
+			tokenBinding(Namespace, RolePropose, NamespaceGate, options.Name),
+			tokenBinding(NamespaceGate, RoleGate, NamespaceGate, options.Name),
+		}, tokenPlan(options)...), nil
+	}
+	return "", nil, fmt.Errorf("unknown role %q: %s or %s", options.Role, TokenPropose, TokenApprove)
+}
+
+func tokenPlan(options TokenOptions) []runtime.Object {
+	if len(options.Scope) == 0 {
+		return []runtime.Object{&rbacv1.ClusterRoleBinding{TypeMeta: typeMeta("ClusterRoleBinding"),
+			ObjectMeta: tokenMeta("", RolePlan, options.Name),
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacGroup, Kind: "ClusterRole", Name: RolePlan},
+			Subjects:   account(NamespaceGate, options.Name)}}
+	}
+	var all []runtime.Object
+	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(options.Scope))) {
+		binding := tokenBinding(namespace, RolePlan, NamespaceGate, options.Name)
+		binding.RoleRef.Kind = "ClusterRole"
+		all = append(all, binding)
+	}
+	return all
+}
+
+func tokenBinding(namespace, role, accountNamespace, name string) *rbacv1.RoleBinding {
+	return &rbacv1.RoleBinding{TypeMeta: typeMeta("RoleBinding"), ObjectMeta: tokenMeta(namespace, role, name),
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacGroup, Kind: "Role", Name: role},
+		Subjects: account(accountNamespace, name)}
+}
+
+func (c client) token(ctx context.Context, config *rest.Config, namespace string, options TokenOptions) (Token, error) {
+	seconds := int64(options.Duration / time.Second)
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	made, err := c.typed.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, options.Name, request, metav1.CreateOptions{})
+	if err != nil {
+		return Token{}, fmt.Errorf("request a token for ServiceAccount/%s/%s: %w", namespace, options.Name, err)
+	}
+	kubeconfig, err := kubeconfig(config, options.Name, made.Status.Token)
+	if err != nil {
+		return Token{}, err
+	}
+	return Token{Account: "system:serviceaccount:" + namespace + ":" + options.Name, Kubeconfig: kubeconfig,
+		Expires: made.Status.ExpirationTimestamp.UTC()}, nil
+}
+
+// kubeconfig leads to the server of config with nothing but the token.
+func kubeconfig(config *rest.Config, user, token string) ([]byte, error) {
+	authority := config.CAData
+	if len(authority) == 0 && config.CAFile != "" {
+		var err error
+		if authority, err = os.ReadFile(config.CAFile); err != nil {
+			return nil, fmt.Errorf("read the server's certificate authority: %w", err)
+		}
+	}
+	const name = "changeward"
+	out := api.NewConfig()
+	out.Clusters[name] = &api.Cluster{Server: config.Host, CertificateAuthorityData: authority,
+		InsecureSkipTLSVerify: config.Insecure, TLSServerName: config.ServerName}
+	out.AuthInfos[user] = &api.AuthInfo{Token: token}
+	out.Contexts[name] = &api.Context{Cluster: name, AuthInfo: user}
+	out.CurrentContext = name
+	return clientcmd.Write(*out)
+}
