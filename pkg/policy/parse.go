@@ -20,7 +20,7 @@ const maxSource = 256 << 10
 type parser struct {
 	reader
 	policy *Policy
-	env    *environment
+	env    *environment // nil until a rule needs it: it is costly to make
 	spec   field
 	at     map[string]field // places that later checks point at
 }
@@ -32,11 +32,7 @@ func Parse(source []byte) (*Policy, error) {
 	if len(source) > maxSource {
 		return nil, Problems{{Message: "a policy is at most 256 KiB"}}
 	}
-	env, err := newEnvironment()
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{env: env, at: map[string]field{}, policy: defaults()}
+	p := &parser{at: map[string]field{}, policy: defaults()}
 	root, ok := p.document(source)
 	if !ok {
 		return nil, p.problems.orNil()

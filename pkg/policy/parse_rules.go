@@ -79,12 +79,16 @@ func (p *parser) checkRuleName(f field, name string) {
 }
 
 func (p *parser) compile(f field, rule *Rule) {
-	program, err := p.env.compile(rule.Match)
-	if err != nil {
-		p.add(f, "%s", err)
-		return
+	var err error
+	if p.env == nil {
+		if p.env, err = newEnvironment(); err != nil {
+			p.add(f, "%s", err)
+			return
+		}
 	}
-	rule.program = program
+	if rule.program, err = p.env.compile(rule.Match); err != nil {
+		p.add(f, "%s", err)
+	}
 }
 
 func (p *parser) readFreeze(f field) {
