@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -267,4 +269,12 @@ func TestMaskedValuesAreBoundByTheirTag(t *testing.T) {
 	assert.Equal(t, plan.Text(of("k:2")), "~ shop/Secret/s (update)\n     data.pw: (masked) → (masked)\n")
 	assert.Assert(t, of("k:2").Hash != of("k:3").Hash)
 	assert.Equal(t, fmt.Sprint(plan.Shown(of("k:2").Changes[0].Body.Transitions[0].New)), "map[masked:true]")
+}
+
+// caseFile is one of the real inputs in testdata/cases.
+func caseFile(t *testing.T, name string) map[string]any {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../../testdata/cases", name))
+	assert.NilError(t, err)
+	return object(t, string(data))
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/state"
@@ -92,8 +91,8 @@ func number(n json.Number) any {
 }
 
 // unmask turns the hashed form of masked values back. They stand where a
-// Secret has strings of its own, as members of data, stringData and
-// annotations; elsewhere a map of that form is what it looks like.
+// Secret has strings of its own, as members of data, annotations and labels, or
+// for data as a whole; elsewhere a map of that form is what it looks like.
 func unmask(path []string, value any) any {
 	members, ok := value.(map[string]any)
 	if !ok {
@@ -111,11 +110,14 @@ func unmask(path []string, value any) any {
 }
 
 func maskable(path []string) bool {
-	if len(path) == 0 {
+	switch len(path) {
+	case 1, 2:
+		return path[0] == "data"
+	case 3:
+		return path[0] == "metadata" && (path[1] == "annotations" || path[1] == "labels")
+	default:
 		return false
 	}
-	parent := strings.Join(path[:len(path)-1], ".")
-	return parent == "data" || parent == "stringData" || parent == "metadata.annotations"
 }
 
 func maskOf(members map[string]any) (state.Masked, bool) {
