@@ -43,8 +43,7 @@ func (c *Checked) settle(v verdict) {
 	}
 }
 
-// revoke takes back the approvals that their own writers revoked, copies of
-// them under another name included.
+// revoke takes back the approvals that their own writers revoked.
 func revoke(all []Checked) {
 	for i := range all {
 		c := &all[i]
@@ -62,10 +61,22 @@ func revoke(all []Checked) {
 			c.settle(no(RevokesAnother, "%s is %s's", c.Predicate.Revokes, target.Predicate.Person.Username))
 			continue
 		}
-		for j := range all {
-			if all[j].Counts && (j == at || all[j].Digest == all[at].Digest && all[at].Digest != "") {
-				all[j].settle(no(Revoked, "taken back at %s", stamp(c.Record.Created)))
-			}
+		takeBack(all, c, all[at])
+	}
+}
+
+// takeBack voids the approval that is named, copies of it, and those that the
+// person gave before: none of them may stand up once the named one is gone.
+func takeBack(all []Checked, by *Checked, target Checked) {
+	for i := range all {
+		c := &all[i]
+		if !c.Counts || c.Predicate.Action != state.ActionApprove || c.Predicate.Person.Username != by.Predicate.Person.Username {
+			continue
+		}
+		copied := c.Digest == target.Digest && c.Digest != ""
+		created := c.Record.Created
+		if copied || !created.After(target.Record.Created) || created.Before(by.Record.Created) {
+			c.settle(no(Revoked, "taken back at %s", stamp(by.Record.Created)))
 		}
 	}
 }

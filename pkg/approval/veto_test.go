@@ -81,10 +81,25 @@ func TestARejectionCannotBeTakenBack(t *testing.T) {
 	assert.Equal(t, result.Checked[1].Reason, approval.RevokesNothing)
 }
 
+func TestARevocationTakesBackEarlierApprovalsOfThatPersonToo(t *testing.T) {
+	alice := by("alice", "sre")
+	earlier := with(alice, func(d *approval.Decision) {
+		d.Record.Name, d.Digest, d.Record.Created = "cw-decision-first", "sha256:first", noon().Add(-31*time.Minute)
+	})
+	result := approval.Count(facts(), []approval.Decision{earlier, alice, revoke(alice, alice.Record.Name)})
+	assert.Assert(t, !result.Approved)
+	assert.Equal(t, result.Checked[0].Reason, approval.Revoked)
+}
+
 func TestWhoTookBackAnApprovalMayApproveAgain(t *testing.T) {
 	alice := by("alice", "sre")
-	again := with(alice, func(d *approval.Decision) { d.Record.Name, d.Digest = "cw-decision-again", "sha256:again" })
+	later := func(d approval.Decision) approval.Decision {
+		return with(d, func(d *approval.Decision) { d.Record.Created = d.Record.Created.Add(time.Second) })
+	}
+	again := later(with(alice, func(d *approval.Decision) { d.Record.Name, d.Digest = "cw-decision-again", "sha256:again" }))
 	assert.Assert(t, approval.Count(facts(), []approval.Decision{alice, revoke(alice, alice.Record.Name), again}).Approved)
+	// In the second of the revocation, too: server time tells no finer.
+	assert.Assert(t, approval.Count(facts(), []approval.Decision{alice, later(revoke(alice, alice.Record.Name)), again}).Approved)
 }
 
 func TestAnEmergencyApprovalMeetsEveryRequirement(t *testing.T) {
