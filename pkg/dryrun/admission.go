@@ -28,8 +28,9 @@ func (o *observer) admission(t *target, m moment, s *diff.Schema) ([]plan.Admiss
 	if err != nil {
 		return nil, fmt.Errorf("tell what admission adds: %w", err)
 	}
-	before := diff.Clean(o.options.Masker.Object(expected), t.served.status)
-	after := diff.Clean(o.options.Masker.Object(m.posted.Object), t.served.status)
+	mask := o.maskOf(t, m)
+	before := diff.Clean(mask(expected), t.served.status)
+	after := diff.Clean(mask(m.posted.Object), t.served.status)
 	if t.gvk.GroupKind() == (schema.GroupKind{Kind: "Pod"}) {
 		renameTokenVolume(after)
 	}

@@ -16,7 +16,7 @@ type arrivals struct {
 func arrivalsOf(set manifest.Set) arrivals {
 	a := arrivals{namespaces: map[string]bool{}, kinds: map[schema.GroupVersionKind]bool{}}
 	for _, object := range set.Objects {
-		if stubHook(object) {
+		if _, _, isHook := manifest.Hook(object); isHook {
 			continue
 		}
 		switch (schema.GroupKind{Group: object.Group(), Kind: object.Kind()}).String() {
@@ -40,7 +40,7 @@ func (a arrivals) define(crd map[string]any) {
 	for _, entry := range versions {
 		version, _ := entry.(map[string]any)
 		name, _ := version["name"].(string)
-		if served, _ := version["served"].(bool); served {
+		if served, said := version["served"].(bool); served || !said {
 			a.kinds[schema.GroupVersionKind{Group: group, Version: name, Kind: kind}] = true
 		}
 	}

@@ -13,22 +13,23 @@ import (
 func (o *observer) observe(ctx context.Context, t *target, seen *plan.Observation) {
 	seen.StatusSubresource = t.served.status
 	m, err := o.moment(ctx, t)
+	mask := o.maskOf(t, m)
 	if m.live != nil {
 		seen.ResourceVersion = m.live.GetResourceVersion()
-		seen.Live = o.masked(m.live, t)
+		seen.Live = mask(bare(m.live, t))
 	}
 	if err == nil {
 		err = o.complete(ctx, t, m, seen)
 	}
 	if err != nil {
-		seen.Merged = nil
 		o.fail(ctx, t, m, err, seen)
 	}
 }
 
 // complete adds MERGED, and what is only needed where something changes.
 func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan.Observation) error {
-	if m.live != nil && reflect.DeepEqual(bare(m.live, t), bare(m.merged, t)) {
+	merged := bare(m.merged, t)
+	if m.live != nil && reflect.DeepEqual(bare(m.live, t), merged) {
 		seen.Merged = seen.Live // one copy is enough for what does not change
 		return nil
 	}
@@ -37,19 +38,30 @@ func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan
 		return err
 	}
 	seen.Schema = schema
-	seen.Merged = o.masked(m.merged, t)
 	if m.live == nil {
-		seen.Admission, err = o.admission(t, m, schema)
-		return err
+		if seen.Admission, err = o.admission(t, m, schema); err != nil {
+			return err
+		}
+	} else {
+		seen.TakesOver = o.takeovers(t, m.taken, schema)
+		seen.Holders = holders(m.live, schema)
 	}
-	seen.TakesOver = o.takeovers(t, m.taken, schema)
-	seen.Holders = holders(m.live, schema)
+	seen.Merged = o.maskOf(t, m)(merged)
 	return nil
 }
 
-// masked is what may leave the package of an object of the server's.
-func (o *observer) masked(object *unstructured.Unstructured, t *target) map[string]any {
-	return o.options.Masker.Object(bare(object, t))
+// maskOf hides Secret values in any state of an object: what is a value in one
+// of its states is hidden in all.
+func (o *observer) maskOf(t *target, m moment) func(map[string]any) map[string]any {
+	states := []map[string]any{t.object.Content}
+	for _, state := range []*unstructured.Unstructured{m.live, m.merged, m.posted} {
+		if state != nil {
+			states = append(states, state.Object)
+		}
+	}
+	return func(content map[string]any) map[string]any {
+		return o.options.Masker.Object(content, states...)
+	}
 }
 
 // bare is an object without its bookkeeping of managers, and without the

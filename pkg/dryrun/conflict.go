@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/changeward/changeward/pkg/diff"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 )
 
@@ -48,12 +49,17 @@ func managerOf(message string) string {
 }
 
 // conflicts gives each conflict its path in the plan's form, and the value
-// that the field would become, masked.
+// that the field would become, masked. What a Secret holds by its stringData
+// is told as the data that it is.
 func (o *observer) conflicts(t *target, found []conflict, s *diff.Schema) []plan.Conflict {
 	desired := o.options.Masker.Object(t.object.Content)
 	out := make([]plan.Conflict, 0, len(found))
 	for _, c := range found {
-		path, value := parsePath(c.field, desired)
+		field := c.field
+		if key, clear := strings.CutPrefix(field, ".stringData."); clear && manifest.IsSecret(t.object.Content) {
+			field = ".data." + key
+		}
+		path, value := parsePath(field, desired)
 		out = append(out, plan.Conflict{Path: formatPath(path, s), Manager: c.manager, New: value})
 	}
 	return out
@@ -66,4 +72,13 @@ func (o *observer) takeovers(t *target, taken []conflict, s *diff.Schema) []plan
 		out = append(out, plan.Takeover{Manager: c.Manager, Path: c.Path})
 	}
 	return out
+}
+
+// conflictMessage names every conflict; it holds no values.
+func conflictMessage(conflicts []plan.Conflict) string {
+	parts := make([]string, len(conflicts))
+	for i, c := range conflicts {
+		parts[i] = c.Path + " is held by " + c.Manager
+	}
+	return strings.Join(parts, "; ")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -18,38 +17,37 @@ import (
 // fail records why an object could not be planned, or that it cannot be asked
 // about yet, since its namespace arrives with the set.
 func (o *observer) fail(ctx context.Context, t *target, m moment, err error, seen *plan.Observation) {
-	failure := failureOf(err)
+	failure := failureOf(err, t.object)
 	if failure.Reason == plan.ReasonNotFound && m.live == nil && o.arrivals.namespaces[t.object.Namespace()] {
 		seen.Unverified = "its namespace is created by this plan"
-		seen.Merged = o.options.Masker.Object(t.object.Content)
+		seen.Merged = seen.Object.Content
 		return
 	}
-	if found := conflictsOf(err); len(found) > 0 {
+	if found := conflictsOf(err); len(found) > 0 && m.live != nil {
 		schema, _ := o.index.of(ctx, t.gvk) // without it, keys stand in another order
 		failure.Conflicts = o.conflicts(t, found, schema)
+		failure.Message = conflictMessage(failure.Conflicts)
 		seen.Holders = holders(m.live, schema)
 	}
-	failure.Message = redacted(failure.Message, t.object)
 	seen.Failure = failure
 }
 
-// redacted is a text of the server's without the values of a Secret, which it
-// likes to repeat: those that the object has, and all that it quotes itself.
-func redacted(text string, object manifest.Object) string {
-	return stubRedact(text, object.Content)
-}
-
-// failureOf reads the server's answer. The message still is the server's own.
-func failureOf(err error) *plan.Failure {
+// failureOf reads the server's answer. Texts about Secrets are redacted: they
+// like to repeat values.
+func failureOf(err error, object manifest.Object) *plan.Failure {
 	var answer apierrors.APIStatus
 	switch {
 	case errors.As(err, &errMoving{}):
 		return &plan.Failure{Reason: plan.ReasonMoving, Message: err.Error()}
-	case errors.As(err, &answer):
-		status := answer.Status()
-		return &plan.Failure{Reason: reasonOfStatus(status), Message: messageOf(status)}
+	case !errors.As(err, &answer):
+		return &plan.Failure{Reason: plan.ReasonUnreadable, Message: manifest.Redact(err.Error(), object.Content)}
 	}
-	return &plan.Failure{Reason: plan.ReasonUnreadable, Message: err.Error()}
+	status := answer.Status()
+	failure := &plan.Failure{Reason: reasonOfStatus(status), Message: messageOf(status)}
+	if manifest.IsSecret(object.Content) {
+		failure.Message = manifest.Redact(status.Message, object.Content)
+	}
+	return failure
 }
 
 func reasonOfStatus(status metav1.Status) string {
@@ -83,6 +81,7 @@ func reasonOfText(text string) string {
 		{" denied the request", plan.ReasonAdmission},
 		{" denied request: ", plan.ReasonAdmission},
 		{"failed to create typed patch object", plan.ReasonInvalid},
+		{"unable to convert unstructured object", plan.ReasonInvalid},
 		{"strict decoding error", plan.ReasonInvalid},
 		{"may not be more than ", plan.ReasonTooLarge},
 		{"field is immutable", plan.ReasonImmutable},
@@ -98,19 +97,21 @@ func reasonOfText(text string) string {
 // some: shorter, and each begins with its field.
 func messageOf(status metav1.Status) string {
 	if status.Details == nil || len(status.Details.Causes) == 0 {
-		return strings.TrimSpace(status.Message)
+		text := strings.TrimSpace(status.Message)
+		if _, after, found := strings.Cut(text, "failed to create typed patch object ("); found {
+			if _, problem, found := strings.Cut(after, "): "); found {
+				return strings.TrimPrefix(problem, ".")
+			}
+		}
+		return text
 	}
 	var parts []string
 	for _, cause := range status.Details.Causes {
-		switch {
-		case cause.Type == metav1.CauseTypeFieldManagerConflict:
-			parts = append(parts, fmt.Sprintf("%s is held by %s",
-				strings.TrimPrefix(cause.Field, "."), managerOf(cause.Message)))
-		case cause.Field != "":
-			parts = append(parts, cause.Field+": "+withoutDump(cause.Message))
-		default:
-			parts = append(parts, withoutDump(cause.Message))
+		text := withoutDump(cause.Message)
+		if cause.Field != "" {
+			text = cause.Field + ": " + text
 		}
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/changeward/changeward/pkg/diff"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 )
 
@@ -17,6 +18,7 @@ import (
 // only.
 func holders(live *unstructured.Unstructured, s *diff.Schema) map[string]plan.Holder {
 	out := map[string]plan.Holder{}
+	clear := manifest.IsSecret(live.Object) // managed fields keep stringData, the Secret does not
 	for _, entry := range live.GetManagedFields() {
 		if entry.FieldsV1 == nil {
 			continue
@@ -27,6 +29,9 @@ func holders(live *unstructured.Unstructured, s *diff.Schema) map[string]plan.Ho
 		}
 		holder := holderOf(entry)
 		set.Iterate(func(path fieldpath.Path) {
+			if clear && len(path) > 1 && path[0].FieldName != nil && *path[0].FieldName == "stringData" {
+				path = append(fieldpath.Path{fieldpath.FieldNameElement("data")}, path[1:]...)
+			}
 			at := formatPath(path, s)
 			if before, held := out[at]; !held || before.Time.Before(holder.Time) {
 				out[at] = holder

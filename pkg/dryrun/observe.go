@@ -71,11 +71,10 @@ func (o *observer) progress(total int) func() {
 
 // object observes one object. The observation holds masked values only.
 func (o *observer) object(ctx context.Context, object manifest.Object) plan.Observation {
-	seen := plan.Observation{
-		Object:  manifest.Object{Content: o.options.Masker.Object(object.Content), Source: object.Source},
-		Applier: o.options.Applier,
-	}
-	if stubHook(object) {
+	shown := object
+	shown.Content = o.options.Masker.Object(object.Content)
+	seen := plan.Observation{Object: shown, Applier: o.options.Applier}
+	if _, _, isHook := manifest.Hook(object); isHook {
 		return seen
 	}
 	said := &warnings{}
@@ -85,12 +84,12 @@ func (o *observer) object(ctx context.Context, object manifest.Object) plan.Obse
 	case failure != nil:
 		seen.Failure = failure
 	case t.arrives != "":
-		seen.Unverified, seen.Merged = t.arrives, o.options.Masker.Object(object.Content)
+		seen.Unverified, seen.Merged = t.arrives, shown.Content
 	default:
 		o.observe(ctx, t, &seen)
 	}
 	for _, text := range said.sorted() {
-		seen.Warnings = append(seen.Warnings, stubRedact(text, object.Content))
+		seen.Warnings = append(seen.Warnings, manifest.Redact(text, object.Content))
 	}
 	return seen
 }

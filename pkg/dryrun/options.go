@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 )
 
@@ -16,17 +17,11 @@ func Changeward(force bool) plan.Applier {
 	return plan.Applier{Name: Manager, Mode: plan.ModeServerSide, Manager: Manager, Force: force}
 }
 
-// Masker hides the Secret values of an object: a deep copy, in which no value
-// that must not leave is left. manifest.Masker is one.
-type Masker interface {
-	Object(content map[string]any) map[string]any
-}
-
 // ObserveOptions is how to observe. Kinds, Applier and Masker are required.
 type ObserveOptions struct {
 	Kinds   *Kinds
 	Applier plan.Applier
-	Masker  Masker
+	Masker  manifest.Masker
 	// Concurrency is the number of objects observed at once; 0 means 16.
 	Concurrency int
 	// Progress is told how many of all objects are done; may be nil. Calls
@@ -41,8 +36,8 @@ func (o ObserveOptions) check() error {
 	if o.Kinds == nil {
 		problems = append(problems, errors.New("observe: no kinds"))
 	}
-	if o.Masker == nil {
-		problems = append(problems, errors.New("observe: no masker"))
+	if len(o.Masker.Key) == 0 {
+		problems = append(problems, errors.New("observe: no key to mask with"))
 	}
 	if o.Applier.Mode != plan.ModeServerSide || o.Applier.Manager == "" {
 		problems = append(problems, fmt.Errorf("observe: no dry run for applier %q in mode %q as manager %q",

@@ -23,7 +23,7 @@ func formatPath(path fieldpath.Path, s *diff.Schema) string {
 	for _, element := range path {
 		switch {
 		case element.FieldName != nil:
-			out = manifest.Child(out, *element.FieldName)
+			out = manifest.Child(out, valid(*element.FieldName))
 			atom = memberAtom(s, atom, *element.FieldName)
 		case element.Key != nil:
 			out += selector(*element.Key, atom)
@@ -50,10 +50,13 @@ func selector(fields value.FieldList, list smd.Atom) string {
 	slices.SortStableFunc(ordered, func(a, b value.Field) int { return rank(a) - rank(b) })
 	parts := make([]string, len(ordered))
 	for i, field := range ordered {
-		parts[i] = manifest.Child("", field.Name) + "=" + canonicalText(field.Value.Unstructured())
+		parts[i] = manifest.Child("", valid(field.Name)) + "=" + canonicalText(field.Value.Unstructured())
 	}
 	return "[" + strings.Join(parts, ",") + "]"
 }
+
+// valid replaces what is no UTF-8, which no path can hold.
+func valid(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
 
 // canonicalText is a value's JSON as digests have it.
 func canonicalText(v any) string {

@@ -108,6 +108,11 @@ func parseSchemas(content []byte) (map[schema.GroupVersionKind]*diff.Schema, err
 	if err := json.Unmarshal(content, &document); err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
+	for name, model := range document.Components.Schemas {
+		if model == nil {
+			return nil, fmt.Errorf("schema %s is null", name)
+		}
+	}
 	converted, err := schemaconv.ToSchemaFromOpenAPI(document.Components.Schemas, false)
 	if err != nil {
 		return nil, fmt.Errorf("convert: %w", err)
