@@ -155,6 +155,7 @@ type fileChange struct {
 	Risks      []fileRisk      `json:"risks"`
 	Fields     []fileField     `json:"fields"`
 	Object     json.RawMessage `json:"object"`
+	Admission  []fileAdmission `json:"admission"`
 }
 
 type fileField struct {
@@ -162,6 +163,12 @@ type fileField struct {
 	Action diff.Action     `json:"action"`
 	Old    json.RawMessage `json:"old"`
 	New    json.RawMessage `json:"new"`
+}
+
+type fileAdmission struct {
+	Path  string          `json:"path"`
+	Value json.RawMessage `json:"value"`
+	Mark  string          `json:"mark"`
 }
 
 // fileRisk is a risk by name, or as {name, detail}.
@@ -222,6 +229,9 @@ func (c fileChange) change() (plan.Change, error) {
 	}
 	for _, f := range c.Fields {
 		out.Body.Transitions = append(out.Body.Transitions, diff.Transition{Path: f.Path, Action: f.Action, Old: read(f.Old), New: read(f.New)})
+	}
+	for _, a := range c.Admission {
+		out.Body.Admission = append(out.Body.Admission, plan.AdmissionValue{Path: a.Path, Value: read(a.Value), Mark: a.Mark})
 	}
 	out.Body.Object = read(c.Object)
 	settle(&out)

@@ -58,6 +58,18 @@ func TestARecordedPlanThatIsIncompleteIsNeverAllowed(t *testing.T) {
 	assert.Assert(t, parsed(t, "default: allow").Test(cases)[0].OK)
 }
 
+func TestWhatAdmissionAddedToARecordedPlanIsJudgedToo(t *testing.T) {
+	source := "apiVersion: changeward.dev/v1alpha1\nkind: PolicyTest\ncases: [{name: a, plan: {file: x}, expect: {verdict: denied}}]\n"
+	cases, err := policy.ParseTests([]byte(source), func(string) ([]byte, error) {
+		return []byte(`{"apiVersion":"changeward.dev/v1alpha1","kind":"Plan","complete":true,"changes":[{"operation":"create","kind":"Pod","name":"x",
+			"object":{"spec":{}},"admission":[{"path":"spec.hostNetwork","value":true}]}]}`), nil
+	}, noon())
+	assert.NilError(t, err)
+	p := parsed(t, `default: allow
+rules: [{name: d, match: 'change.fields.exists(f, f.path == "spec.hostNetwork" && f.new == true)', decision: deny}]`)
+	assert.Assert(t, p.Test(cases)[0].OK)
+}
+
 func TestExplainSaysWhichRuleJudgedAndWhy(t *testing.T) {
 	p := parsed(t, rules+`- {name: odd, match: 'change.fields[3].path == "x"', decision: approval}
 - {name: trial, match: 'true', decision: deny, enforce: false}
