@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/changeward/changeward/state"
 )
@@ -101,9 +102,9 @@ func (m Masker) maskTexts(place Object, metadata map[string]any, field string, v
 }
 
 func (m Masker) mask(place Object, path string, value []byte) state.Masked {
-	input, err := state.Canonical([]string{m.ClusterUID, "", "Secret", place.Namespace(), place.Name(), path,
-		base64.StdEncoding.EncodeToString(value)})
-	if err != nil { // strings always have a form
+	input, err := state.Canonical([]string{m.ClusterUID, "", "Secret", strings.ToValidUTF8(place.Namespace(), "\ufffd"),
+		strings.ToValidUTF8(place.Name(), "\ufffd"), path, base64.StdEncoding.EncodeToString(value)})
+	if err != nil { // valid UTF-8 always has a form
 		panic(err)
 	}
 	mac := hmac.New(sha256.New, m.Key)

@@ -128,6 +128,13 @@ func TestWordsThatSteerStayReadable(t *testing.T) {
 	assert.Assert(t, masked, "a whole value is masked, however short")
 }
 
+func TestBinaryValuesAreMaskedLikeText(t *testing.T) {
+	content := secret(map[string]any{"key": encoded("\xff\x00\xfe\x80\x81")}, nil, map[string]any{"note": "is " + encoded("\xff\x00\xfe\x80\x81")})
+	_, masked := masker().Object(content)["metadata"].(map[string]any)["annotations"].(map[string]any)["note"].(state.Masked)
+	assert.Assert(t, masked)
+	assert.Equal(t, manifest.Redact("what \xff", content), "the server's text about this Secret may repeat values and is withheld")
+}
+
 func TestASecretOfTheWrongShapeIsMaskedWhole(t *testing.T) {
 	content := secret(nil, nil, nil)
 	content["data"] = []any{canary}

@@ -31,9 +31,11 @@ func bare(key string) bool {
 	return key != "" && strings.Trim(key, "-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
 }
 
+// quote is the canonical JSON string of a text; keys come from decoded JSON and
+// are valid UTF-8, raw values of Secrets need not be.
 func quote(key string) string {
-	quoted, err := state.Canonical(key)
-	if err != nil { // a string always has a form
+	quoted, err := state.Canonical(strings.ToValidUTF8(key, "\ufffd"))
+	if err != nil { // valid UTF-8 always has a form
 		panic(err)
 	}
 	return string(quoted)

@@ -14,7 +14,7 @@ import (
 )
 
 // withheld is what Redact says where a text may repeat a value.
-const withheld = "the server refused this Secret; its text may repeat values and is withheld"
+const withheld = "the server's text about this Secret may repeat values and is withheld"
 
 // Redact makes a server's error text about an object safe to show. Texts about
 // other objects than core Secrets are returned as they are. For a Secret only

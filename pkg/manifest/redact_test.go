@@ -9,7 +9,7 @@ import (
 	"github.com/changeward/changeward/pkg/manifest"
 )
 
-const withheld = "the server refused this Secret; its text may repeat values and is withheld"
+const withheld = "the server's text about this Secret may repeat values and is withheld"
 
 func TestErrorTextsOfSecretsNeverRepeatAValue(t *testing.T) {
 	object := secret(map[string]any{"bad": "CANARY_b42_not_base64!", "tls.crt": encoded("CANARY-b42-plaintext")}, map[string]any{"pin": int64(4711)}, nil)
