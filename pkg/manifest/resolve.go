@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +14,8 @@ type Kinds interface {
 	Scope(group, version, kind string) (namespaced, known bool)
 }
 
-// Resolve gives each object its identity, as kubectl would: objects of
+// Resolve makes the manifest set. What an export carries is stripped (Strip,
+// its notes in Notes). Each object gets its identity, as kubectl would: objects of
 // namespaced kinds without a namespace get defaultNamespace; a namespace on an
 // object of a cluster-wide kind, which the server ignores, is dropped and
 // noted. Kinds that the server does not know get their scope from the CRDs
@@ -24,6 +26,8 @@ func Resolve(objects []Object, kinds Kinds, defaultNamespace string) (Set, []Pro
 	places := map[Key][]string{}
 	var resolved []Object
 	for _, object := range objects {
+		object, notes := Strip(object)
+		object.Notes = slices.Concat(object.Notes, notes)
 		if object, ok := r.resolve(object); ok {
 			resolved = append(resolved, object)
 			places[object.Key()] = append(places[object.Key()], object.Source.String())
@@ -79,8 +83,7 @@ func (r *resolver) resolve(object Object) (Object, bool) {
 	case namespaced && object.Namespace() == "":
 		return object.withMetadata(func(metadata map[string]any) { metadata["namespace"] = r.namespace }), true
 	case !namespaced && object.Namespace() != "":
-		object.Notes = append(object.Notes[:len(object.Notes):len(object.Notes)],
-			fmt.Sprintf("metadata.namespace %q ignored: the kind is cluster-wide", object.Namespace()))
+		object.Notes = append(object.Notes, fmt.Sprintf("metadata.namespace %q ignored: the kind is cluster-wide", object.Namespace()))
 		return object.withMetadata(func(metadata map[string]any) { delete(metadata, "namespace") }), true
 	default:
 		return object, true

@@ -91,6 +91,10 @@ func TestAnExportedObjectIsStrippedAndSaysSo(t *testing.T) {
 		"the lock that metadata.resourceVersion 1 asked for is dropped, too: the object may have changed since"})
 	assert.Assert(t, objects[0].Content["status"] != nil, "the input is not changed")
 
+	set, _ := manifest.Resolve(objects, served{"/v1/Service": true}, "default")
+	assert.DeepEqual(t, set.Objects[0].Content, stripped.Content)
+	assert.DeepEqual(t, set.Objects[0].Notes, notes)
+
 	generated, _, _ := parse("f", "apiVersion: v1\nkind: X\nmetadata: {name: x, creationTimestamp: null}\nstatus: {}\n")
 	stripped, notes = manifest.Strip(generated[0])
 	assert.Equal(t, len(notes), 0)
