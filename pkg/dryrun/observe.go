@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -73,7 +74,7 @@ func (o *observer) progress(total int) func() {
 func (o *observer) object(ctx context.Context, object manifest.Object) plan.Observation {
 	shown := object
 	shown.Content = o.options.Masker.Object(object.Content)
-	seen := plan.Observation{Object: shown, Applier: o.options.Applier}
+	seen := plan.Observation{Object: shown, Applier: o.options.Applier, Notes: slices.Clone(object.Notes)}
 	if _, _, isHook := manifest.Hook(object); isHook {
 		return seen
 	}

@@ -39,7 +39,7 @@ func NewMasker(key []byte, clusterUID string, unbound bool) Masker {
 // last-applied and annotations and labels that hold a value. versions are
 // other states of the same object (LIVE, MERGED), whose values are looked for,
 // too. Whether it is a Secret is told by apiVersion and kind, which the caller
-// fills with what the server returned. Read Hook and Control before masking.
+// fills with what the server returned.
 func (m Masker) Object(content map[string]any, versions ...map[string]any) map[string]any {
 	out, _ := deepCopy(content).(map[string]any)
 	if !IsSecret(content) {

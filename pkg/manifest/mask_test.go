@@ -128,6 +128,13 @@ func TestWordsThatSteerStayReadable(t *testing.T) {
 	assert.Assert(t, masked, "a whole value is masked, however short")
 }
 
+func TestAMaskedHookIsStillAHook(t *testing.T) {
+	content := secret(map[string]any{"a": encoded("a secret so long")}, nil, map[string]any{"argocd.argoproj.io/hook": "a secret so long"})
+	_, warnings, isHook := manifest.Hook(manifest.Object{Content: masker().Object(content)})
+	assert.Assert(t, isHook)
+	assert.DeepEqual(t, warnings, []string{`unknown hook phase "(masked)" in argocd.argoproj.io/hook`})
+}
+
 func TestBinaryValuesAreMaskedLikeText(t *testing.T) {
 	content := secret(map[string]any{"key": encoded("\xff\x00\xfe\x80\x81")}, nil, map[string]any{"note": "is " + encoded("\xff\x00\xfe\x80\x81")})
 	_, masked := masker().Object(content)["metadata"].(map[string]any)["annotations"].(map[string]any)["note"].(state.Masked)

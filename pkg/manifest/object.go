@@ -3,6 +3,8 @@ package manifest
 import (
 	"fmt"
 	"strings"
+
+	"github.com/changeward/changeward/state"
 )
 
 // Source is where an object came from.
@@ -67,7 +69,7 @@ func (o Object) Key() Key {
 }
 
 // Annotations are the object's annotations. Values that are no strings were
-// refused by Parse: nothing is hidden here.
+// refused by Parse, and a masked one reads as such: nothing is hidden here.
 func (o Object) Annotations() map[string]string { return texts(o.metadata(), "annotations") }
 
 // Labels are the object's labels.
@@ -129,8 +131,11 @@ func texts(m map[string]any, key string) map[string]string {
 	out := map[string]string{}
 	members, _ := m[key].(map[string]any)
 	for k, v := range members {
-		if s, ok := v.(string); ok {
-			out[k] = s
+		switch v := v.(type) {
+		case string:
+			out[k] = v
+		case state.Masked:
+			out[k] = "(masked)"
 		}
 	}
 	return out
