@@ -90,12 +90,17 @@ func (l *Ledger) relevant(groups []string, requirements []policy.Requirement) []
 }
 
 func ownApproval(r Request, username string) (string, error) {
-	for _, c := range slices.Backward(r.Decisions) {
-		if c.Counts && c.Predicate.Action == state.ActionApprove && c.Predicate.Person.Username == username {
-			return c.Record.Name, nil
+	var newest state.Record
+	for _, c := range r.Decisions {
+		if c.Counts && c.Predicate.Action == state.ActionApprove && c.Predicate.Person.Username == username &&
+			!c.Record.Created.Before(newest.Created) {
+			newest = c.Record
 		}
 	}
-	return "", notEligible("%s has no approval of %s to take back", username, r.ID)
+	if newest.Name == "" {
+		return "", notEligible("%s has no approval of %s to take back", username, r.ID)
+	}
+	return newest.Name, nil
 }
 
 // wouldCount counts the decisions with this one among them, as the next gate
@@ -105,7 +110,7 @@ func (l *Ledger) wouldCount(g *Gate, in DecideInput, d state.Decision, requireme
 	fingerprint := fingerprintOf(key)
 	owner, _ := l.ring.Lookup(fingerprint)
 	trial := approval.Decision{Predicate: d, Name: in.Request.ID, Hash: in.Request.Hash, Fingerprint: fingerprint,
-		KeyOwner: owner.Person, KeyFrom: owner.From,
+		KeyOwner: owner.Person, KeyFrom: owner.From, Logins: owner.Logins,
 		Record: state.Record{Name: trialName, Created: l.now, Immutable: true, Type: state.TypeDecision,
 			Claims: state.Claims{Actor: g.Caller.Username, Groups: d.Person.Groups, PlanHash: in.Request.Hash}}}
 	if owner.Revoked != nil {

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
@@ -11,15 +12,24 @@ import (
 
 // judge asks policy about a plan that this header belongs to.
 func (g *Gate) judge(ctx context.Context, l *Ledger, p *plan.Plan, header state.Plan, lane string) (policy.Judgement, error) {
-	in := policy.Input{Plan: p, Proposer: header.Proposer, Revision: header.Revision, Lane: lane, Now: l.now}
-	if header.Author != nil {
-		in.Author = state.Person{Username: header.Author.Name}
-	}
+	in := policy.Input{Plan: p, Proposer: header.Proposer, Author: author(header), Revision: header.Revision, Lane: lane, Now: l.now}
 	var err error
 	if slices.ContainsFunc(p.Changes, isHook) {
 		in.SettledHooks, err = g.settledHooks(ctx, l, header.Scope)
 	}
 	return l.policy.Judge(in), err
+}
+
+// author is the person behind a plan: as the forge names them, else the
+// proposer, where that is a person at a laptop; empty where nobody knows.
+func author(header state.Plan) state.Person {
+	switch {
+	case header.Author != nil:
+		return state.Person{Username: header.Author.Name}
+	case !strings.HasPrefix(header.Proposer.Username, "system:"):
+		return header.Proposer
+	}
+	return state.Person{}
 }
 
 func isHook(c plan.Change) bool { return c.Body.Operation == plan.Hook }

@@ -173,7 +173,7 @@ func (l *Ledger) readDecision(record state.Record) approval.Decision {
 		d.Void, d.Detail = ReasonRecordInvalid, "the name is not that of the content"
 	}
 	if owner, known := l.ring.Lookup(d.Fingerprint); known {
-		d.KeyOwner, d.KeyFrom = owner.Person, owner.From
+		d.KeyOwner, d.KeyFrom, d.Logins = owner.Person, owner.From, owner.Logins
 		if owner.Revoked != nil {
 			d.KeyRevoked = *owner.Revoked
 		}

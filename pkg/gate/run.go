@@ -168,7 +168,11 @@ func (r *Request) settleAs(result Result, counted approval.Result, superseded bo
 }
 
 func approvers(counted approval.Result) string {
-	return "approved by " + people(counted, state.ActionApprove)
+	by := "approved by "
+	if counted.Emergency {
+		by = "approved in an emergency, to be reviewed, by "
+	}
+	return by + people(counted, state.ActionApprove)
 }
 
 func rejection(counted approval.Result) string {

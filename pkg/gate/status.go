@@ -73,11 +73,8 @@ func (r *Request) settleWith(result approval.Result, superseded bool) {
 // count asks which decisions on a request count, and what they amount to.
 func (l *Ledger) count(r *Request, requirements []policy.Requirement) approval.Result {
 	facts := approval.Facts{Now: l.now, ClusterUID: l.clusterUID, Hash: r.Hash, Number: r.Number, Created: r.Created,
-		Proposer: r.Header.Proposer, Requirements: requirements, Rules: l.policy.Approvals,
+		Proposer: r.Header.Proposer, Author: author(r.Header), Requirements: requirements, Rules: l.policy.Approvals,
 		Emergency: l.policy.Emergency, Attested: l.attested}
-	if r.Header.Author != nil {
-		facts.Author = state.Person{Username: r.Header.Author.Name}
-	}
 	return approval.Count(facts, l.unspent(r))
 }
 
