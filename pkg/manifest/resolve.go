@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ type Kinds interface {
 // among the objects. Unknown kinds and objects of one identity (never the
 // version) are left out, each with a Problem; hooks without a name have none.
 func Resolve(objects []Object, kinds Kinds, defaultNamespace string) (Set, []Problem) {
-	r := resolver{kinds: kinds, defined: defined(objects), namespace: defaultNamespace}
+	r := resolver{kinds: kinds, defined: defined(objects), namespace: cmp.Or(defaultNamespace, "default")}
 	places := map[Key][]string{}
 	var resolved []Object
 	for _, object := range objects {
