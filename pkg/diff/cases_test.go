@@ -21,7 +21,7 @@ func caseFile(t *testing.T, name string) map[string]any {
 // The server's part of these cases, defaults and merge, is tested against a
 // real one elsewhere; here the manifest stands for MERGED.
 func TestRealCasesReadAsPeopleExpect(t *testing.T) {
-	schema := realSchemas().of(t, "apps/v1", "Deployment")
+	schema := realSchemas(t).of(t, "apps/v1", "Deployment")
 	for _, c := range []struct {
 		live, merged string
 		want         []string

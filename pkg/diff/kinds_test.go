@@ -17,7 +17,7 @@ type kindCase struct {
 }
 
 func TestEveryKindChangesByItsOwnListKinds(t *testing.T) {
-	real := realSchemas()
+	real := realSchemas(t)
 	for _, c := range append(workloadKinds(), otherKinds()...) {
 		t.Run(c.kind, func(t *testing.T) {
 			got := diff.Objects(decoded(t, c.live), decoded(t, c.merged), nil, real.of(t, c.apiVersion, c.kind))

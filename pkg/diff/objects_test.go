@@ -12,7 +12,7 @@ import (
 )
 
 func TestTransitions(t *testing.T) {
-	pod := realSchemas().of(t, "v1", "Pod")
+	pod := realSchemas(t).of(t, "v1", "Pod")
 	env := func(entries string) string { return `spec: {containers: [{name: c, env: [` + entries + `]}]}` }
 	for _, c := range []struct {
 		name                  string

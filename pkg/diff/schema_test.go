@@ -2,34 +2,39 @@ package diff_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
 
+	yamlv3 "go.yaml.in/yaml/v3"
 	"gotest.tools/v3/assert"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/client-go/applyconfigurations"
-	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/state"
 )
 
-// schemas are the real list kinds of the kinds that Kubernetes has built in.
-type schemas struct{ converter managedfields.TypeConverter }
+// schemas are the real list kinds of some built-in kinds.
+type schemas struct {
+	Types []schema.TypeDef
+	Roots map[string]string // apiVersion/kind to type
+}
 
-func realSchemas() schemas {
-	return schemas{applyconfigurations.NewTypeConverter(scheme.Scheme)}
+func realSchemas(t *testing.T) schemas {
+	t.Helper()
+	data, err := os.ReadFile("../../testdata/schema/builtin.yaml")
+	assert.NilError(t, err)
+	var s schemas
+	assert.NilError(t, yamlv3.Unmarshal(data, &s))
+	return s
 }
 
 func (s schemas) of(t *testing.T, apiVersion, kind string) *diff.Schema {
 	t.Helper()
-	typed, err := s.converter.ObjectToTyped(&unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": apiVersion, "kind": kind,
-	}})
-	assert.NilError(t, err)
-	return &diff.Schema{Types: typed.Schema(), Root: typed.TypeRef()}
+	root, ok := s.Roots[apiVersion+"/"+kind]
+	assert.Assert(t, ok, "no schema of %s", kind)
+	return &diff.Schema{Types: &schema.Schema{Types: s.Types}, Root: schema.TypeRef{NamedType: &root}}
 }
 
 // decoded reads YAML as the Go types that objects have here.

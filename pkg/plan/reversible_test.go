@@ -67,7 +67,7 @@ func TestHooksDoNotMakeAPlanIrreversible(t *testing.T) {
 	p := readHashCase(t, "../../testdata/hashes/v1/hook.json")
 	var observations []plan.Observation
 	for _, in := range p.Observations {
-		observations = append(observations, in.observation(t, realListKinds()))
+		observations = append(observations, in.observation(realListKinds(t)))
 	}
 	assert.Assert(t, build(t, observations...).Reversible)
 }

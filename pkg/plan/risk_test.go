@@ -41,7 +41,7 @@ func riskyObject(t *testing.T, text string) map[string]any {
 
 func checkRisks(t *testing.T, cases []riskCase) {
 	t.Helper()
-	kinds := realListKinds()
+	kinds := realListKinds(t)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			merged := riskyObject(t, c.merged)
@@ -49,7 +49,7 @@ func checkRisks(t *testing.T, cases []riskCase) {
 				Object: manifest.Object{Content: merged}, Live: riskyObject(t, c.live), Merged: merged,
 				StatusSubresource: true, Applier: plan.Applier{Name: "changeward"},
 			}
-			o.Schema = kinds.of(t, o.Object)
+			o.Schema = kinds.of(o.Object)
 			if c.change != nil {
 				c.change(&o)
 			}
@@ -255,7 +255,7 @@ func TestManyChangesAreARiskOfEach(t *testing.T) {
 func TestSwappedEntriesRestartPods(t *testing.T) {
 	merged, live := caseFile(t, "B68-order-only.yaml"), caseFile(t, "B68-order-only.live.yaml")
 	o := plan.Observation{Object: manifest.Object{Content: merged}, Live: live, Merged: merged}
-	o.Schema = realListKinds().of(t, o.Object)
+	o.Schema = realListKinds(t).of(o.Object)
 	p := build(t, o)
 	assert.Equal(t, plan.Text(p), `~ team-a/Deployment.apps/b68 (update)
      spec.template.spec.containers[name="c"].env (order): ["A","B"] → ["B","A"]
