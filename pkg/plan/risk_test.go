@@ -264,3 +264,17 @@ func TestSwappedEntriesRestartPods(t *testing.T) {
 	assert.Equal(t, p.Changes[0].Body.Transitions[0].Action, diff.Order)
 	assert.Equal(t, riskText(p.Changes[0].Risks), "restart: 0 pods")
 }
+
+func TestWhatAdmissionTakesAwayIsShown(t *testing.T) {
+	checkRisks(t, []riskCase{{name: "root refused no longer", merged: podOf(`securityContext: {runAsNonRoot: true}`), change: func(o *plan.Observation) {
+		o.Admission = []plan.AdmissionValue{{Path: "spec.securityContext.runAsNonRoot"}}
+	}, want: "privileged: spec.securityContext.runAsNonRoot is taken away by admission"}})
+	for want, a := range map[string]plan.AdmissionValue{
+		"taken away by admission: a":              {Path: "a"},
+		"set by admission: a = [1]":               {Path: "a", Value: []any{int64(1)}},
+		"a (assigned by the server)":              {Path: "a", Mark: plan.MarkAssigned},
+		"a (set by admission, differs each time)": {Path: "a", Mark: plan.MarkDiffers},
+	} {
+		assert.Equal(t, plan.AdmissionText(a), want)
+	}
+}

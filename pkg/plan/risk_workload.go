@@ -14,6 +14,11 @@ func privilegedRisks(f facts) []Risk {
 			out = append(out, named(RiskPrivileged, l))
 		}
 	}
+	for _, a := range f.Body.Admission { // without value and mark: taken away
+		if a.Value == nil && a.Mark == "" && ends(plainOf(a.Path), "securityContext.runAsNonRoot") {
+			out = append(out, Risk{Name: RiskPrivileged, Detail: a.Path + " is taken away by admission"})
+		}
+	}
 	for _, l := range f.gone {
 		if ends(l.plain, "securityContext.runAsNonRoot") && l.value == true && f.Body.Operation == Update {
 			out = append(out, Risk{Name: RiskPrivileged, Detail: l.path + " is no longer true"})

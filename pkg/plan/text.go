@@ -91,9 +91,11 @@ func AdmissionText(a AdmissionValue) string {
 		return a.Path + " (assigned by the server)"
 	case MarkDiffers:
 		return a.Path + " (set by admission, differs each time)"
-	default:
-		return "set by admission: " + a.Path + " = " + ValueText(a.Value)
 	}
+	if a.Value == nil {
+		return "taken away by admission: " + a.Path
+	}
+	return "set by admission: " + a.Path + " = " + ValueText(a.Value)
 }
 
 // Marks of an AdmissionValue that has no value to bind.

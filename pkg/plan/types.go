@@ -90,7 +90,8 @@ type Holder struct {
 }
 
 // AdmissionValue is a value that neither the manifest nor a default accounts
-// for. Mark is "assigned" or "differs" where there is no value to bind.
+// for. Mark is "assigned" or "differs" where there is no value to bind; without
+// mark and value, admission takes away what the manifest has.
 type AdmissionValue struct {
 	Path  string `json:"path"`
 	Value any    `json:"value,omitempty"`
