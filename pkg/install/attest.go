@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,16 +64,20 @@ func (c client) compare(ctx context.Context, epoch state.Epoch) Standing {
 	if err != nil {
 		return void(ReasonAdmissionUnknown, "epoch %d: %v", epoch.Version, err)
 	}
-	var fence []item
-	for _, object := range rendered {
-		i := item{want: object}
-		switch i.live, err = c.at(object).Get(ctx, object.GetName(), metav1.GetOptions{}); {
-		case apierrors.IsNotFound(err):
-			return void(ReasonAdmissionMissing, "%s is not there", i)
-		case err != nil:
-			return void(ReasonAdmissionUnreadable, "%s: %v", i, err)
-		}
-		fence = append(fence, i)
+	fence := make([]item, len(rendered))
+	group, ctx := errgroup.WithContext(ctx)
+	for n, object := range rendered {
+		fence[n].want = object
+		group.Go(func() (err error) {
+			fence[n].live, err = c.at(object).Get(ctx, object.GetName(), metav1.GetOptions{})
+			return err
+		})
+	}
+	switch err := group.Wait(); {
+	case apierrors.IsNotFound(err):
+		return void(ReasonAdmissionMissing, "%v", err)
+	case err != nil:
+		return void(ReasonAdmissionUnreadable, "%v", err)
 	}
 	version, known := admission.Matches(liveOf(fence), epoch.GateUsers, epoch.GateGroups)
 	switch {

@@ -1,12 +1,14 @@
 package install_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 	"gotest.tools/v3/assert/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,7 +38,7 @@ func TestAGateChangesNothingEvenAsClusterAdmin(t *testing.T) {
 		"a user of a group named at install":       c.Config("cloud"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			clusterAdmin(t, c, whoAmI(t, gate).Username)
+			clusterAdmin(t, c, gate)
 			refusedAll(t, kubernetes.NewForConfigOrDie(gate), shop)
 			found, err := install.GateTooPowerful(t.Context(), kubernetes.NewForConfigOrDie(gate))
 			assert.NilError(t, err)
@@ -53,12 +55,14 @@ func withToken(c *kubetest.Cluster, token string) *rest.Config {
 	return config
 }
 
-func clusterAdmin(t *testing.T, c *kubetest.Cluster, user string) {
+func clusterAdmin(t *testing.T, c *kubetest.Cluster, config *rest.Config) {
 	t.Helper()
+	user := whoAmI(t, config).Username
 	_, err := c.Client(kubetest.Admin).RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "too-much-"}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects: []rbacv1.Subject{{Kind: "User", Name: user}}}, metav1.CreateOptions{})
 	assert.NilError(t, err)
+	awaitRight(t, config, authorizationv1.ResourceAttributes{Verb: "*", Group: "*", Resource: "*"})
 }
 
 func workload(t *testing.T, c *kubetest.Cluster, namespace string) {
@@ -126,12 +130,18 @@ func refusedAll(t *testing.T, gate kubernetes.Interface, shop string) {
 	refused("grant", err)
 	refused("webhook", gate.AdmissionregistrationV1().RESTClient().Post().Resource("validatingwebhookconfigurations").
 		Body([]byte(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"mine"}}`)).Do(ctx).Error())
-	refusedRecords(t, gate, refused)
+	refusedRecords(t, gate)
 }
 
-// refusedRecords tries to approve, edit and delete as a gate.
-func refusedRecords(t *testing.T, gate kubernetes.Interface, refused func(string, error)) {
+// refusedRecords tries to approve, edit and delete as a gate. Both policies
+// refuse that; which one answers is up to the server.
+func refusedRecords(t *testing.T, gate kubernetes.Interface) {
 	ctx := t.Context()
+	refused := func(what string, err error) {
+		t.Helper()
+		assert.Assert(t, apierrors.IsForbidden(err), "%s: %v", what, err)
+		assert.ErrorContains(t, err, "ValidatingAdmissionPolicy 'changeward-", what)
+	}
 	me, err := gate.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	assert.NilError(t, err)
 	actor := me.Status.UserInfo.Username
@@ -210,6 +220,12 @@ func namesEverything(t *testing.T, c *kubetest.Cluster) {
 func TestAScopedGatePlansItsNamespacesOnlyAndNoSecretsThereWhereTheyAreLeftOut(t *testing.T) {
 	c := kubetest.Start(t)
 	shop, other := c.Namespace(t), c.Namespace(t)
+	c.Apply(t, kubetest.Admin, "test", `
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.elsewhere.example.com}
+spec: {group: elsewhere.example.com, version: v1, groupPriorityMinimum: 1, versionPriority: 1, insecureSkipTLSVerify: true, service: {name: none, namespace: default}}
+`) // an API that does not answer stops no install, and is not planned
 	o := options(t, c)
 	o.Scope, o.NoSecrets = []string{shop}, true
 	mustInstall(t, c, o)
@@ -221,7 +237,10 @@ func TestAScopedGatePlansItsNamespacesOnlyAndNoSecretsThereWhereTheyAreLeftOut(t
 	}
 	assert.NilError(t, try(shop))
 	assert.Assert(t, apierrors.IsForbidden(try(other)))
-	_, err := gate.CoreV1().Secrets(shop).List(t.Context(), metav1.ListOptions{})
+	role, err := c.Client(kubetest.Admin).RbacV1().ClusterRoles().Get(t.Context(), install.RolePlan, metav1.GetOptions{})
+	assert.NilError(t, err)
+	assert.Assert(t, !strings.Contains(fmt.Sprint(role.Rules), "elsewhere"))
+	_, err = gate.CoreV1().Secrets(shop).List(t.Context(), metav1.ListOptions{})
 	assert.Assert(t, apierrors.IsForbidden(err))
 	_, err = gate.CoreV1().Secrets(install.NamespaceGate).Get(t.Context(), install.DigestKeySecret, metav1.GetOptions{})
 	assert.NilError(t, err)

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/poll"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -89,7 +91,26 @@ func tokenConfig(t *testing.T, c *kubetest.Cluster, o install.TokenOptions) *res
 	config, err := clientcmd.RESTConfigFromKubeConfig(token.Kubeconfig)
 	assert.NilError(t, err)
 	config.QPS = -1
+	resource := map[string]string{install.TokenPropose: "secrets", install.TokenApprove: "configmaps"}[o.Role]
+	awaitRight(t, config, authorizationv1.ResourceAttributes{Namespace: install.Namespace, Verb: "create", Resource: resource})
 	return config
+}
+
+// awaitRight waits until the server has taken a new binding up.
+func awaitRight(t *testing.T, config *rest.Config, what authorizationv1.ResourceAttributes) {
+	t.Helper()
+	reviews := kubernetes.NewForConfigOrDie(config).AuthorizationV1().SelfSubjectAccessReviews()
+	poll.WaitOn(t, func(poll.LogT) poll.Result {
+		review, err := reviews.Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &what}}, metav1.CreateOptions{})
+		switch {
+		case err != nil:
+			return poll.Error(err)
+		case !review.Status.Allowed:
+			return poll.Continue("no right yet: %v", what)
+		}
+		return poll.Success()
+	})
 }
 
 func records(ctx context.Context, t *testing.T, c *kubetest.Cluster, kind state.Type) []state.Record {

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/changeward/changeward/pkg/install/admission"
-	"golang.org/x/sync/errgroup"
 )
 
 // questions at once.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/poll"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -138,6 +140,7 @@ func bindRole(t *testing.T, c *kubetest.Cluster, user string, resources []string
 	_, err = rbac.RoleBindings(meta.Namespace).Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta,
 		RoleRef: rbacv1.RoleRef{Kind: "Role", Name: user}, Subjects: []rbacv1.Subject{{Kind: "User", Name: user}}}, metav1.CreateOptions{})
 	assert.NilError(t, err)
+	awaitRight(t, c.Config(user), authorizationv1.ResourceAttributes{Namespace: meta.Namespace, Verb: verbs[0], Resource: resources[0]})
 }
 
 func TestARobotThatApprovesCountsAsAPersonForDecisionsAndKeysOnly(t *testing.T) {
@@ -158,7 +161,7 @@ func TestARobotThatApprovesCountsAsAPersonForDecisionsAndKeysOnly(t *testing.T) 
 		namespace, name, _ := strings.Cut(account, "/")
 		c.Apply(t, kubetest.Admin, "test", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: "+name+", namespace: "+namespace+"}\n")
 		other := withToken(c, c.Token(t, namespace, name))
-		clusterAdmin(t, c, whoAmI(t, other).Username)
+		clusterAdmin(t, c, other)
 		_, err = kubernetes.NewForConfigOrDie(other).CoreV1().ConfigMaps(install.Namespace).Create(t.Context(),
 			decision("cw-decision-ba9876543210", whoAmI(t, other).Username), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		assert.ErrorContains(t, err, "must be written by a person", account)
@@ -175,6 +178,7 @@ func TestAFenceThatWasTakenDownAndPutBackIsNotTheOldOne(t *testing.T) {
 	assert.NilError(t, err)
 	assert.NilError(t, fence.ValidatingAdmissionPolicyBindings().Delete(t.Context(), live.Name, metav1.DeleteOptions{}))
 	assert.Equal(t, install.Attest(t.Context(), where, epochs(t, c)).Void, install.ReasonAdmissionMissing)
+	t.Run("and the gate's own fence needs no other", func(t *testing.T) { mintsNoToken(t, c) })
 	live.ResourceVersion, live.UID = "", ""
 	_, err = fence.ValidatingAdmissionPolicyBindings().Create(t.Context(), live, metav1.CreateOptions{})
 	assert.NilError(t, err)
@@ -194,4 +198,23 @@ type admitting struct{ install.Records }
 
 func (admitting) Canary(context.Context, string) error {
 	return &cluster.CanaryError{Reason: cluster.CanaryAdmitted, Err: errors.New("admitted")}
+}
+
+// mintsNoToken waits until the fence around records is down, and has a gate
+// ask for a token by way of a Secret where it may write its records.
+func mintsNoToken(t *testing.T, c *kubetest.Cluster) {
+	store := as(t, c.Config(kubetest.Admin)).Store
+	poll.WaitOn(t, func(poll.LogT) poll.Result {
+		if store.Canary(t.Context(), "nobody") == nil {
+			return poll.Continue("the fence acts")
+		}
+		return poll.Success()
+	})
+	gate := kubernetes.NewForConfigOrDie(gateToken(t, c, "ci")).CoreV1().Secrets(install.Namespace)
+	wanted := secret("cw-plan-000001", state.TypePlan, "nobody")
+	_, err := gate.Create(t.Context(), wanted, metav1.CreateOptions{})
+	assert.NilError(t, err)
+	wanted.Name, wanted.Type, wanted.Annotations[corev1.ServiceAccountNameKey] = "token", corev1.SecretTypeServiceAccountToken, "default"
+	_, err = gate.Create(t.Context(), wanted, metav1.CreateOptions{})
+	assert.ErrorContains(t, err, admission.GateMessage)
 }

@@ -23,6 +23,12 @@ func TestAnUninstallLeavesNothing(t *testing.T) {
 	gateToken(t, c, "ci", "default")
 	theTextHasNoTypeErrors(t, c)
 
+	// Who deletes the namespace first gets one that hangs: the fence keeps the records.
+	namespaces := c.Client(kubetest.Admin).CoreV1().Namespaces()
+	assert.NilError(t, namespaces.Delete(t.Context(), install.Namespace, metav1.DeleteOptions{}))
+	_, err := install.Prepare(t.Context(), as(t, c.Config(kubetest.Admin)), o)
+	assert.ErrorContains(t, err, "Namespace/changeward is being deleted")
+
 	where := as(t, c.Config(kubetest.Admin))
 	removal, err := install.PrepareUninstall(t.Context(), where)
 	assert.NilError(t, err)
@@ -38,7 +44,7 @@ func TestAnUninstallLeavesNothing(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Equal(t, len(again.Steps()), 0, "%v", again.Steps())
 	for _, name := range []string{install.Namespace, install.NamespaceGate, install.NamespaceApprovers} {
-		_, err := c.Client(kubetest.Admin).CoreV1().Namespaces().Get(t.Context(), name, metav1.GetOptions{})
+		_, err := namespaces.Get(t.Context(), name, metav1.GetOptions{})
 		assert.Assert(t, apierrors.IsNotFound(err), "%s: %v", name, err)
 	}
 	o.Signer = newSigner(t)
