@@ -53,8 +53,11 @@ func (o *observer) moment(ctx context.Context, t *target) (m moment, err error) 
 
 // look asks once: LIVE, MERGED, and for a create what admission adds.
 func (o *observer) look(ctx context.Context, t *target) (m moment, err error) {
-	if m.live, err = t.get(ctx); err != nil {
-		return m, err
+	var known bool
+	if m.live, known = o.listed.take(t); !known {
+		if m.live, err = t.get(ctx); err != nil {
+			return m, err
+		}
 	}
 	applier := o.options.Applier
 	m.merged, err = t.apply(ctx, applier, false)

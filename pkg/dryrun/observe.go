@@ -29,6 +29,7 @@ func (c *Client) Observe(ctx context.Context, set manifest.Set, options ObserveO
 		index:    &schemaIndex{schemas: c.schemas},
 		arrivals: arrivalsOf(set),
 	}
+	o.listed = o.list(ctx, set)
 	seen := make([]plan.Observation, len(set.Objects))
 	progress := o.progress(len(set.Objects))
 	group := errgroup.Group{}
@@ -54,6 +55,7 @@ type observer struct {
 	options  ObserveOptions
 	index    *schemaIndex
 	arrivals arrivals
+	listed   *listed
 }
 
 func (o *observer) progress(total int) func() {

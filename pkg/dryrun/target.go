@@ -26,6 +26,7 @@ type target struct {
 	resource dynamic.ResourceInterface
 	body     []byte
 	arrives  string // why there is nothing to ask yet; "" means that there is
+	taken    bool   // what a list said of it was used
 }
 
 // target finds the place of an object, or says why there is none.
@@ -41,10 +42,7 @@ func (o *observer) target(object manifest.Object) (*target, *plan.Failure) {
 		return nil, &plan.Failure{Reason: plan.ReasonInvalid, Message: "the object has no JSON form"}
 	}
 	t.served, t.body = found, body
-	t.resource = o.client.dynamic.Resource(found.resource)
-	if found.namespaced {
-		t.resource = o.client.dynamic.Resource(found.resource).Namespace(object.Namespace())
-	}
+	t.resource = o.resource(found, object.Namespace())
 	return t, nil
 }
 
