@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/state"
+)
+
+// Explain gives an error its reason, exit code and hints. A Failure keeps what
+// it says itself.
+func Explain(err error, program string) *Failure {
+	var failure *Failure
+	if errors.As(err, &failure) {
+		if failure.Reason == "" {
+			failure.Reason = ReasonFailed
+		}
+		kept := *failure
+		kept.Err = err
+		if bare, ok := err.(*Failure); ok {
+			kept.Err = bare.Err
+		}
+		return &kept
+	}
+	reason, hints := classify(err, program)
+	return Fail(reason, err, hints...)
+}
+
+func classify(err error, program string) (reason string, hints []string) {
+	var transport *url.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return ReasonCancelled, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return ReasonTimeout, nil
+	case errors.Is(err, state.ErrNoStore):
+		return ReasonNoInstall, []string{
+			"changeward is not installed in this cluster: an admin does that with `" + program + " install`",
+			"wrong cluster? choose another with --target or --context; `" + program + " plan` works without an install"}
+	case errors.Is(err, state.ErrForbidden), apierrors.IsForbidden(err):
+		return ReasonForbidden, []string{
+			"who may do what is in the policy: `" + program + " policy show`; `" + program + " doctor` says what you lack"}
+	case apierrors.IsUnauthorized(err), strings.Contains(err.Error(), "getting credentials: "):
+		return ReasonUnauthorized, []string{"log in again: the credentials of this kubeconfig context are not accepted"}
+	case errors.Is(err, state.ErrNotFound), apierrors.IsNotFound(err):
+		return ReasonNotFound, nil
+	case errors.Is(err, sign.ErrNoKey):
+		return ReasonNoKey, []string{"make one with `" + program + " signer create`, or name yours with --key"}
+	case errors.As(err, new(*sign.SeveralKeysError)):
+		return ReasonNoKey, []string{"name the one to use with --key or CHANGEWARD_KEY"}
+	case errors.As(err, &transport):
+		return ReasonUnreachable, []string{"is this the right cluster, and is the network up? `kubectl cluster-info` asks the same server"}
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.Contains(err.Error(), "arg(s)"):
+		return ReasonUsage, []string{"see `" + program + " --help`"}
+	}
+	return ReasonFailed, nil
+}

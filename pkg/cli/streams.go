@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/changeward/changeward/pkg/render"
+)
+
+// Streams are a command's ways in and out: the result goes to Out, the story
+// to ErrOut.
+type Streams struct {
+	In     io.Reader
+	Out    io.Writer
+	ErrOut io.Writer
+	// Env reads the environment.
+	Env func(name string) string
+	// Interactive says that a person sits at In and ErrOut: only then is
+	// anything asked.
+	Interactive bool
+	// Color and ErrColor allow terminal colours on Out and ErrOut.
+	Color, ErrColor bool
+	// Progress says that ErrOut is a terminal, where a line may come and go.
+	Progress bool
+	// Program is how people call this binary, such as "kubectl changeward".
+	Program string
+}
+
+// OSStreams are those of the process.
+func OSStreams(program string) Streams {
+	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
+	return Streams{
+		In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr, Env: os.Getenv, Program: program,
+		Interactive: terminal(os.Stdin) && terminal(os.Stderr),
+		Color:       terminal(os.Stdout) && !plain, ErrColor: terminal(os.Stderr) && !plain,
+		Progress: terminal(os.Stderr),
+	}
+}
+
+// Style is how text is set on Out.
+func (s Streams) Style() render.Style { return render.Style{Color: s.Color, Program: s.Program} }
+
+// ErrStyle is how text is set on ErrOut.
+func (s Streams) ErrStyle() render.Style { return render.Style{Color: s.ErrColor, Program: s.Program} }
+
+// Note prints one sentence of the story on ErrOut, escaped. That nobody reads
+// it is no reason to stop.
+func (s Streams) Note(sentence string) {
+	_, _ = io.WriteString(s.ErrOut, render.EscapeBlock(sentence)+"\n")
+}
+
+// Hint prints advice on ErrOut.
+func (s Streams) Hint(sentence string) {
+	_, _ = io.WriteString(s.ErrOut, s.ErrStyle().Failure(nil, []string{sentence}))
+}
