@@ -109,6 +109,8 @@ func (o *connectOptions) run(ctx context.Context) error {
 			}
 			return fmt.Sprintf("target %s %s: context %s\n", render.Escape(target.Name), verb, render.Escape(target.Context))
 		},
-		JSON: func() any { return render.TargetResult{Type: render.Head(render.KindTarget), Target: target, Replaced: replaced} },
+		JSON: func() any {
+			return render.TargetResult{Type: render.Head(render.KindTarget), Target: target, Replaced: replaced}
+		},
 	})
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,7 +103,7 @@ func contextHints[T any](f *ClusterFlags, contexts map[string]T) []string {
 	if _, known := contexts[*f.Kube.Context]; known || *f.Kube.Context == "" {
 		return nil
 	}
-	return []string{"the kubeconfig has these contexts: " + strings.Join(sortedKeys(contexts), ", ")}
+	return []string{"the kubeconfig has these contexts: " + strings.Join(slices.Sorted(maps.Keys(contexts)), ", ")}
 }
 
 // applyTarget sets the flags that a target stands for. A flag that says
@@ -147,7 +149,7 @@ func (f *ClusterFlags) contexts() (names []string, current string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("read kubeconfig: %w", err)
 	}
-	return sortedKeys(raw.Contexts), raw.CurrentContext, nil
+	return slices.Sorted(maps.Keys(raw.Contexts)), raw.CurrentContext, nil
 }
 
 // explicitKubeconfig is the kubeconfig that a stored target must name so that

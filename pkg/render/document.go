@@ -95,22 +95,10 @@ type Plan struct {
 	Cluster    plan.Cluster `json:"cluster"`
 	Namespaces []string     `json:"namespaces"`
 	Prune      bool         `json:"prune"`
-	Summary    Summary      `json:"summary"`
+	Summary    plan.Summary `json:"summary"`
 	Changes    []Change     `json:"changes"`
 	Errors     []Problem    `json:"errors"`
 	Notes      []string     `json:"notes,omitempty"`
-}
-
-// Summary counts objects by operation; error counts those that could not be
-// planned.
-type Summary struct {
-	Create  int `json:"create"`
-	Update  int `json:"update"`
-	Delete  int `json:"delete"`
-	Replace int `json:"replace"`
-	Hook    int `json:"hook"`
-	None    int `json:"none"`
-	Error   int `json:"error"`
 }
 
 // Change is one object and its operation. Update carries fields; create,

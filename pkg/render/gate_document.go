@@ -15,7 +15,7 @@ func GateDocument(view PlanView, r *gate.Result) GateResult {
 		Resumed: r.Resumed, StaleChange: changeRef(r.StaleRequest), Warnings: r.Warnings, ChainHead: r.ChainHead,
 	}
 	for _, s := range r.Stale {
-		document.Stale = append(document.Stale, Stale{Cause: s.Cause, Object: s.Object, Path: s.Path,
+		document.Stale = append(document.Stale, Stale{Cause: s.Cause, Object: s.Object.String(), Path: s.Path,
 			Manager: s.Manager, Time: stamp(s.Time), Message: s.Message})
 	}
 	return document

@@ -88,7 +88,7 @@ func hostileResult(s string) *gate.Result {
 	r.Verdict.Reasons = []policy.Reason{{Reason: s, Message: s}}
 	r.Verdict.Requirements[0].Requirement = policy.Requirement{Rule: s, Who: policy.Subjects{Groups: []string{s}, Users: []string{s}}, Count: 2, Message: s}
 	r.StaleRequest = &gate.Request{ID: s}
-	r.Stale = []gate.Stale{{Cause: s, Object: s, Path: s, Manager: s, Message: s}}
+	r.Stale = []gate.Stale{{Cause: s, Object: manifest.Key{Kind: s, Name: s}, Path: s, Manager: s, Message: s}}
 	q := r.Request
 	q.ID, q.Status, q.SignedBy, q.Void, q.Detail = s, gate.Status(s), s, s, s
 	person := state.Person{Username: s, Groups: []string{s}}

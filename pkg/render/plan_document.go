@@ -34,7 +34,7 @@ func PlanDocument(view PlanView) Plan {
 	document := Plan{
 		ID: state.PlanID(p.Hash), Hash: p.Hash, Complete: p.Complete(), Reversible: p.Reversible,
 		Scope: p.Scope, Cluster: p.Header.Cluster, Namespaces: list(p.Namespaces), Prune: p.Header.Prune,
-		Summary: Summarize(p), Changes: []Change{}, Errors: []Problem{}, Notes: p.Warnings,
+		Summary: p.Summary(), Changes: []Change{}, Errors: []Problem{}, Notes: p.Warnings,
 	}
 	for i, change := range p.Changes {
 		document.Changes = append(document.Changes, changeDocument(change, view.env(i)))
@@ -51,26 +51,6 @@ func PlanDocument(view PlanView) Plan {
 		})
 	}
 	return document
-}
-
-// Summarize counts a plan's objects by operation.
-func Summarize(p *plan.Plan) Summary {
-	summary := Summary{None: len(p.Unchanged), Error: len(p.Failed)}
-	for _, change := range p.Changes {
-		switch change.Body.Operation {
-		case plan.Create:
-			summary.Create++
-		case plan.Update:
-			summary.Update++
-		case plan.Delete:
-			summary.Delete++
-		case plan.Replace:
-			summary.Replace++
-		case plan.Hook:
-			summary.Hook++
-		}
-	}
-	return summary
 }
 
 func changeDocument(c plan.Change, env string) Change {

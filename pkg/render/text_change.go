@@ -13,10 +13,9 @@ import (
 const indent = "     "
 
 func (l *lines) change(c plan.Change) {
-	mark, colour := symbol(c.Body.Operation)
-	l.line(colour, mark+" "+Object(c.Body.Key())+" ("+title(c)+")")
+	l.line(colourOf(c.Body.Operation), plan.Symbol(c.Body.Operation)+" "+Object(c.Body.Key())+" ("+title(c)+")")
 	for _, risk := range c.Risks {
-		if risk.Name != "hook" && risk.Name != string(c.Body.Operation) {
+		if !shownAbove(risk) {
 			l.line(yellow, indent+"! "+Escape(strings.TrimSuffix(risk.Name+": "+risk.Detail, ": ")))
 		}
 	}
@@ -46,20 +45,24 @@ func (l *lines) change(c plan.Change) {
 	}
 }
 
-func symbol(op plan.Operation) (mark, colour string) {
+func colourOf(op plan.Operation) string {
 	switch op {
 	case plan.Create:
-		return "+", green
+		return green
 	case plan.Update:
-		return "~", yellow
-	case plan.Delete:
-		return "-", red
-	case plan.Replace:
-		return "±", red
+		return yellow
+	case plan.Delete, plan.Replace:
+		return red
 	case plan.Hook:
-		return "»", blue
+		return blue
 	}
-	return "=", faint
+	return faint
+}
+
+// shownAbove are risks that the title, another line of the change, or the head
+// of the plan says already.
+func shownAbove(risk plan.Risk) bool {
+	return slices.Contains([]string{plan.RiskHook, plan.RiskDelete, plan.RiskReplace, plan.RiskTakesOver, plan.RiskUnverified, plan.RiskMany}, risk.Name)
 }
 
 // title is the operation, and whatever makes this one special.
@@ -156,9 +159,9 @@ func hunkColour(line string) string {
 
 func (l *lines) admission(added plan.AdmissionValue) string {
 	switch added.Mark {
-	case "assigned":
+	case plan.MarkAssigned:
 		return Escape(added.Path) + ": (assigned by the server)"
-	case "differs":
+	case plan.MarkDiffers:
 		return Escape(added.Path) + ": (set by admission, differs from run to run)"
 	}
 	return "set by admission: " + Escape(added.Path) + ": " + l.style.inline(added.Value)

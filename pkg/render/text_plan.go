@@ -50,7 +50,7 @@ func (l *lines) hooks(p *plan.Plan) {
 // headline is the plan line.
 func (s Style) headline(view PlanView) string {
 	p := view.Plan
-	summary := Summarize(p)
+	summary := p.Summary()
 	objects := len(p.Changes) - summary.Hook
 	parts := []string{"plan " + state.PlanID(p.Hash), view.where(), reversibility(p), count(objects, "object", "objects")}
 	if summary.Error > 0 {
@@ -89,9 +89,17 @@ func reversibility(p *plan.Plan) string {
 	return "not reversible"
 }
 
+// failedName is what could not be planned: a document may lack a kind.
+func failedName(f plan.Failed) string {
+	if f.Key.Kind == "" {
+		return Escape(f.Source.String())
+	}
+	return Object(f.Key)
+}
+
 func (l *lines) failures(p *plan.Plan) {
 	for _, failed := range p.Failed {
-		l.line(red, "✗ "+Object(failed.Key)+" ("+Escape(failed.Reason)+")")
+		l.line(red, "✗ "+failedName(failed)+" ("+Escape(failed.Reason)+")")
 		l.block(plain, "     ", Escape(failed.Source.String()+": ")+EscapeBlock(failed.Message))
 		for _, c := range failed.Conflicts {
 			l.line(plain, fmt.Sprintf("     %s: held by %s, would become %s", Escape(c.Path), Quote(c.Manager), l.style.inline(c.New)))

@@ -7,17 +7,9 @@ import (
 	"github.com/changeward/changeward/pkg/plan"
 )
 
-// weight orders risks, the gravest first. Unknown ones come before the
-// harmless.
-func weight(risk string) int {
-	order := []string{"protected", "rbac", "webhook", "crd", "delete", "replace", "prune", "privileged", "storage",
-		"secret", "network", "gitops-owned", "takes-over", "selector", "scale-to-zero", "unverified", "many",
-		"image-unpinned", "", "hook", "restart", "image"}
-	if i := slices.Index(order, risk); i >= 0 {
-		return i
-	}
-	return slices.Index(order, "")
-}
+// weight orders risks, the gravest first. Unknown ones come before all: this
+// version cannot know how grave they are.
+func weight(risk string) int { return slices.Index(plan.RiskNames(), risk) }
 
 // gravest is the weight of the worst risk of a change.
 func gravest(c plan.Change) int {
@@ -46,7 +38,7 @@ func findings(p *plan.Plan) []finding {
 	var found []finding
 	for _, change := range p.Changes {
 		for _, risk := range change.Risks {
-			if risk.Name == "hook" {
+			if risk.Name == plan.RiskHook {
 				continue
 			}
 			i := slices.IndexFunc(found, func(f finding) bool { return f.name == risk.Name })
@@ -54,15 +46,25 @@ func findings(p *plan.Plan) []finding {
 				i = len(found)
 				found = append(found, finding{name: risk.Name})
 			}
-			object := Object(change.Body.Key())
-			if risk.Detail != "" {
-				object += " (" + Escape(risk.Detail) + ")"
+			if object := affected(change, risk); !slices.Contains(found[i].objects, object) {
+				found[i].objects = append(found[i].objects, object)
 			}
-			found[i].objects = append(found[i].objects, object)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b finding) int { return weight(a.name) - weight(b.name) })
 	return found
+}
+
+// affected is the object that has a risk, with its detail. RiskMany is about
+// the plan, and stands at every change.
+func affected(c plan.Change, risk plan.Risk) string {
+	if risk.Name == plan.RiskMany {
+		return Escape(risk.Detail)
+	}
+	if risk.Detail == "" {
+		return Object(c.Body.Key())
+	}
+	return Object(c.Body.Key()) + " (" + Escape(risk.Detail) + ")"
 }
 
 // some lists the first objects of a finding.

@@ -11,6 +11,7 @@ import (
 	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/state"
@@ -47,7 +48,7 @@ func TestApprovalsAreShownWithWhatVoidsThem(t *testing.T) {
 	own.Counts, own.Reason, own.Detail, own.Predicate.Person.Username = false, "ApproverIsProposer", "bob proposed it", "bob"
 	r.Request.Decisions = []approval.Checked{aliceApproves(), own}
 	r.StaleRequest = &gate.Request{ID: "c_000000000001", Number: 2}
-	r.Stale = []gate.Stale{{Cause: "live", Object: "shop/ConfigMap/shop-config", Path: "data.feature_new_cart", Manager: "kubectl-edit",
+	r.Stale = []gate.Stale{{Cause: "live", Object: manifest.Key{Kind: "ConfigMap", Namespace: "shop", Name: "shop-config"}, Path: "data.feature_new_cart", Manager: "kubectl-edit",
 		Time: time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC), Message: `was "false", is "maybe"`}}
 	r.Warnings = []string{"the clock is off"}
 	r.Enforced = false

@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/state"
 )
 
@@ -16,7 +17,7 @@ const (
 	maxValue  = 2000 // bytes of one value, unless Style.Full
 )
 
-// inline is a value on one line: strings quoted, masks as (masked), lists and
+// inline is a value on one line: strings quoted, masks as (plan.MaskText), lists and
 // maps as JSON, long ones cut with size and digest.
 func (s Style) inline(v any) string {
 	var text string
@@ -24,7 +25,7 @@ func (s Style) inline(v any) string {
 	case string:
 		text = Quote(v)
 	case state.Masked, *state.Masked:
-		return masked
+		return plan.MaskText
 	default:
 		text = compact(v)
 	}
@@ -33,9 +34,6 @@ func (s Style) inline(v any) string {
 	}
 	return strings.ToValidUTF8(text[:maxInline], "") + "… " + size(v, text)
 }
-
-// masked is what people see in place of a value that must not leave.
-const masked = "(masked)"
 
 func size(v any, text string) string {
 	if s, ok := v.(string); ok {
@@ -68,7 +66,7 @@ func object(v any) string {
 func named(v any) any {
 	switch v := v.(type) {
 	case state.Masked, *state.Masked:
-		return masked
+		return plan.MaskText
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, member := range v {

@@ -156,7 +156,7 @@ func (l *lines) stale(r *gate.Result) {
 	}
 	l.line(yellow, fmt.Sprintf("stale: the approval of %s (#%d) does not cover this plan:", Escape(r.StaleRequest.ID), r.StaleRequest.Number))
 	for _, s := range r.Stale {
-		parts := []string{s.Cause, s.Object}
+		parts := []string{s.Cause, Object(s.Object)}
 		if s.Path != "" {
 			parts = append(parts, s.Path)
 		}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/changeward/changeward/pkg/dryrun"
+	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
+	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/state"
+)
+
+// Planned is a plan and what was read on the way to it.
+type Planned struct {
+	Plan   *plan.Plan
+	Before []byte // see gate.Input
+	Origin Origin
+	Inputs []string // as named
+}
+
+// Plan reads the manifests and asks the server what would happen. Problems of
+// single objects are in the plan; an error means that there is none.
+func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) {
+	objects, problems, err := input.read(s.Streams)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := s.Client.Kinds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set, unresolved := manifest.Resolve(objects, kinds, s.Namespace)
+	for _, problem := range unresolved {
+		problems = append(problems, unreadableKind(problem, kinds))
+	}
+	masker, err := s.Masker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	progress := s.Streams.StartProgress("dry run")
+	observations, err := s.Client.Observe(ctx, set, dryrun.ObserveOptions{
+		Kinds: kinds, Applier: dryrun.Changeward(false), Masker: masker, Progress: progress.Report})
+	progress.Done()
+	if err != nil {
+		return nil, err
+	}
+	built, err := plan.Build(plan.Input{Cluster: s.cluster(), Scope: input.scope(), Observations: observations, Problems: failed(problems)})
+	if err != nil {
+		return nil, err
+	}
+	before, err := beforeState(built, observations)
+	if err != nil {
+		return nil, err
+	}
+	inputs := input.inputs()
+	return &Planned{Plan: built, Before: before, Origin: FindOrigin(s.Streams.Env, inputs[0]), Inputs: inputs}, nil
+}
+
+// cluster is how the plan names the cluster.
+func (s *Session) cluster() plan.Cluster {
+	named := plan.Cluster{UID: s.Cluster}
+	if s.Ledger != nil {
+		if p, _ := s.Ledger.Policy(); p != nil {
+			named.Name = p.ClusterName
+		}
+	}
+	return named
+}
+
+// unreadableKind tells "the server does not know this kind" from "nobody knows,
+// since its API did not answer".
+func unreadableKind(p manifest.Problem, kinds *dryrun.Kinds) manifest.Problem {
+	if p.Reason != manifest.ReasonUnknownKind {
+		return p
+	}
+	if err := kinds.Unreadable(p.Key.Group); err != nil {
+		p.Reason, p.Message = plan.ReasonUnreadable, fmt.Sprintf("the kinds of group %s could not be read: %v", p.Key.Group, err)
+	}
+	return p
+}
+
+func failed(problems []manifest.Problem) []plan.Failed {
+	var out []plan.Failed
+	for _, p := range problems {
+		message := p.Message
+		if p.Path != "" {
+			message = p.Path + ": " + message
+		}
+		out = append(out, plan.Failed{Key: p.Key, Source: p.Source, Failure: plan.Failure{Reason: p.Reason, Message: message}})
+	}
+	return out
+}
+
+// beforeState is the canonical, masked LIVE of all that is updated, replaced
+// or deleted, by group/kind/namespace/name.
+func beforeState(p *plan.Plan, observations []plan.Observation) ([]byte, error) {
+	before := map[string]any{}
+	for _, o := range observations {
+		key := o.Object.Key()
+		changes := func(c plan.Change) bool { return c.Body.Key() == key && c.Body.Operation != plan.Hook }
+		if o.Live != nil && slices.ContainsFunc(p.Changes, changes) {
+			before[strings.Join([]string{key.Group, key.Kind, key.Namespace, key.Name}, "/")] = withoutManagers(o.Live)
+		}
+	}
+	data, err := state.Canonical(before)
+	if err != nil {
+		return nil, fmt.Errorf("record the state before: %w", err)
+	}
+	return data, nil
+}
+
+// withoutManagers leaves out what no rollback needs.
+func withoutManagers(live map[string]any) map[string]any {
+	out := make(map[string]any, len(live))
+	for key, value := range live {
+		out[key] = value
+	}
+	if metadata, ok := live["metadata"].(map[string]any); ok {
+		kept := make(map[string]any, len(metadata))
+		for key, value := range metadata {
+			if key != "managedFields" {
+				kept[key] = value
+			}
+		}
+		out["metadata"] = kept
+	}
+	return out
+}
+
+// Judge is what policy says of a plan, before any approval; nil where there is
+// no policy.
+func (s *Session) Judge(p *Planned) *policy.Judgement {
+	if s.Ledger == nil {
+		return nil
+	}
+	inForce, _ := s.Ledger.Policy()
+	if inForce == nil {
+		return nil
+	}
+	judgement := inForce.Judge(policy.Input{Plan: p.Plan, Proposer: s.Gate.Caller, Author: p.Origin.person(),
+		Revision: p.Origin.Revision, Lane: LaneGitOps, Now: s.Ledger.Now()})
+	return &judgement
+}
+
+// LaneGitOps is the lane of plan and gate: as the owner would apply.
+const LaneGitOps = "gitops"

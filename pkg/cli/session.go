@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/changeward/changeward/pkg/dryrun"
+	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/install"
+	"github.com/changeward/changeward/state"
+	"github.com/changeward/changeward/state/cluster"
+	"github.com/changeward/changeward/state/dir"
+)
+
+// Session is one command's connection to a cluster and its records.
+type Session struct {
+	Streams   Streams
+	Config    *rest.Config
+	Namespace string // of objects that name none
+	Target    string // as the caller called the cluster; "" if they did not
+	Client    *dryrun.Client
+	Kube      kubernetes.Interface
+	Cluster   string // UID of Namespace kube-system
+	Gate      *gate.Gate
+	// Install is where the cluster's own records and fence are.
+	Install install.Cluster
+	// Ledger is all records as they were when Connect read them; nil where
+	// nothing is installed, or it was not asked for.
+	Ledger *gate.Ledger
+	asker  *Asker
+}
+
+// Need says how much of an install a verb needs.
+type Need int
+
+// Needs of verbs.
+const (
+	NeedsCluster Need = iota // neither records nor an install
+	TakesRecords             // uses records where they are there
+	NeedsRecords             // cannot work without
+)
+
+// Connect follows the flags to a cluster, asks it who it is and who is asking,
+// and reads the records. A target that is neither a stored alias nor a name
+// that the cluster's policy gives itself is an error.
+func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Need) (*Session, error) {
+	at, err := flags.resolve(streams)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Streams: streams, Config: at.config, Namespace: at.namespace, Target: flags.Target, asker: streams.Asker()}
+	if s.Client, err = dryrun.New(at.config); err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	if s.Kube, err = kubernetes.NewForConfig(at.config); err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	if err := s.openRecords(flags.State); err != nil {
+		return nil, err
+	}
+	if err := s.identify(ctx); err != nil {
+		return nil, err
+	}
+	if need != NeedsCluster {
+		if err := s.load(ctx, need); err != nil {
+			return nil, err
+		}
+	}
+	return s, checkTarget(flags.Target, at.target, s.Ledger)
+}
+
+// openRecords finds the store of --state.
+func (s *Session) openRecords(where string) error {
+	records, err := cluster.New(s.Config)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	s.Install = install.Cluster{Config: s.Config, Store: records, Canary: canary(records)}
+	s.Gate = &gate.Gate{Store: records, Attestation: s.attest}
+	if where == "" {
+		return nil
+	}
+	path, found := strings.CutPrefix(where, "dir:")
+	if !found || path == "" {
+		return Usage(fmt.Sprintf("--state %s: want dir:PATH, or nothing for the cluster", where))
+	}
+	if _, err := os.Stat(path); err != nil {
+		return Fail(ReasonNotFound, fmt.Errorf("--state: %w", err))
+	}
+	s.Gate = &gate.Gate{Store: dir.Open(filepath.Clean(path), time.Now)}
+	return nil
+}
+
+func (s *Session) attest(ctx context.Context, epochs []state.Epoch) gate.Attestation {
+	standing := install.Attest(ctx, s.Install, epochs)
+	return gate.Attestation{Void: standing.Void, Detail: standing.Detail}
+}
+
+// canary asks for a record in a name that nobody has.
+func canary(records *cluster.Store) install.Canary {
+	return func(ctx context.Context) error {
+		err := records.Canary(ctx, "changeward:canary")
+		var answer *cluster.CanaryError
+		if errors.As(err, &answer) && answer.Reason == cluster.CanaryAdmitted {
+			return install.ErrCanaryAdmitted
+		}
+		return err
+	}
+}
+
+// identify asks the server for both ends of the connection.
+func (s *Session) identify(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		s.Cluster, err = s.Client.Cluster(ctx)
+		return err
+	})
+	group.Go(func() (err error) {
+		s.Gate.Caller, s.Gate.Credential, err = s.Client.Whoami(ctx)
+		return err
+	})
+	err := group.Wait()
+	s.Gate.ClusterUID = s.Cluster
+	return err
+}
+
+func (s *Session) load(ctx context.Context, need Need) error {
+	ledger, err := s.Gate.Load(ctx)
+	switch {
+	case err == nil:
+		s.Ledger = ledger
+	case need == TakesRecords && errors.Is(err, state.ErrNoStore):
+	case need == TakesRecords && errors.Is(err, state.ErrForbidden):
+		s.Streams.Note("note: you may not read the records of this cluster, so policy is not asked")
+	default:
+		return err
+	}
+	return nil
+}
+
+// Reload reads the records anew.
+func (s *Session) Reload(ctx context.Context) error { return s.load(ctx, NeedsRecords) }
+
+// Asker of the session's streams.
+func (s *Session) Asker() *Asker { return s.asker }

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/plan"
+	"github.com/changeward/changeward/state"
+)
+
+// VerdictFailure is the exit of a verdict that is not "allowed"; nil for one
+// that is. The verdict itself is printed already.
+func VerdictFailure(v gate.Verdict, hints ...string) error {
+	failure := &Failure{Hints: hints, Reported: true}
+	switch v.Decision {
+	case state.VerdictAllowed:
+		return nil
+	case state.VerdictApprovalRequired:
+		failure.Code, failure.Reason, failure.Err = ExitApprovalRequired, ReasonApprovalRequired, errors.New("approval required")
+	case state.VerdictDenied:
+		failure.Code, failure.Reason, failure.Err = ExitDenied, ReasonDenied, errors.New("denied"+because(v))
+	default:
+		failure.Code, failure.Reason, failure.Err = ExitError, ReasonFailed, errors.New("could not decide"+because(v))
+	}
+	return failure
+}
+
+func because(v gate.Verdict) string {
+	var all []string
+	for _, reason := range v.Reasons {
+		all = append(all, reason.Message)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(all, "; ")
+}
+
+// Incomplete is the exit of a plan that was printed, and that lacks objects.
+func Incomplete(p *plan.Plan) error {
+	total := len(p.Failed) + len(p.Changes) + len(p.Unchanged)
+	return &Failure{Code: ExitError, Reason: ReasonIncomplete, Reported: true,
+		Err: fmt.Errorf("the plan is incomplete: %d of %d objects could not be planned", len(p.Failed), total)}
+}
