@@ -34,7 +34,7 @@ func newRoot(streams cli.Streams) *cobra.Command {
 		id, title string
 		verbs     []*cobra.Command
 	}{
-		{"changes", "Changes:", []*cobra.Command{newPlan(streams, cluster)}},
+		{"changes", "Changes:", []*cobra.Command{newPlan(streams, cluster), newGate(streams, cluster)}},
 		{"setup", "Setup:", []*cobra.Command{newConnect(streams, cluster), newTargets(streams)}},
 		{"other", "Other:", []*cobra.Command{cli.NewCompletion(streams, "kubectl"), cli.NewVersion(streams)}},
 	}

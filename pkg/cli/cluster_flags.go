@@ -40,7 +40,7 @@ func NewClusterFlags(root *cobra.Command) *ClusterFlags {
 
 // AddFlags registers --target and --state on a verb.
 func (f *ClusterFlags) AddFlags(cmd *cobra.Command, streams Streams) {
-	cmd.Flags().StringVar(&f.Target, "target", "", "stored target (see `connect`), or the cluster's name as its policy has it")
+	cmd.Flags().StringVar(&f.Target, "target", "", "stored target (see connect), or the cluster's name as its policy has it")
 	cmd.Flags().StringVar(&f.State, "state", "", "where records are kept: empty for the cluster, or dir:PATH")
 	mustRegister(cmd, "target", CompleteTargets(streams))
 	mustRegister(cmd, "state", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

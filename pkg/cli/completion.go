@@ -1,9 +1,17 @@
 package cli
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/render"
 )
 
 // CompleteTargets offers the stored targets.
@@ -20,6 +28,31 @@ func CompleteTargets(streams Streams) cobra.CompletionFunc {
 		return offers, cobra.ShellCompDirectiveNoFileComp
 	}
 }
+
+// CompleteRequests offers the change requests of the cluster that the flags
+// lead to, those of some statuses only where statuses are given.
+func CompleteRequests(streams Streams, flags *ClusterFlags, statuses []gate.Status) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		streams.ErrOut = io.Discard
+		session, err := Connect(ctx, flags, streams, NeedsRecords)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var offers []string
+		for _, r := range session.Ledger.Requests() {
+			fits := len(statuses) == 0 || slices.Contains(statuses, r.Status)
+			if fits && !slices.Contains(args, r.ID) {
+				offers = append(offers, cobra.CompletionWithDesc(r.ID, fmt.Sprintf("#%d %s %s", r.Number, r.Status, render.Escape(r.Header.Scope))))
+			}
+		}
+		return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// completionTimeout is how long a person at a prompt will wait for a TAB.
+const completionTimeout = 3 * time.Second
 
 // CompleteNothing offers neither files nor anything else.
 func CompleteNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,28 +14,30 @@ import (
 
 // InputFlags say what to plan, and what to call it.
 type InputFlags struct {
-	Filenames []string
-	Recursive bool
-	Kustomize string
-	Scope     string
+	filenames []string
+	manifests []string // the same under its other name
+	recursive bool
+	kustomize string
+	scopeName string
 }
 
 // AddFlags registers -f, --manifests, -R, -k and --scope on a verb.
 func (f *InputFlags) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&f.Filenames, "filename", "f", nil, "file, directory or pattern of rendered manifests; - is standard input")
-	flags.StringArrayVar(&f.Filenames, "manifests", nil, "the same as --filename")
-	flags.BoolVarP(&f.Recursive, "recursive", "R", false, "read directories below directories, too")
-	flags.StringVarP(&f.Kustomize, "kustomize", "k", "", "directory of a kustomization, instead of files")
-	flags.StringVar(&f.Scope, "scope", "", "name of what is being changed (default: the path of the manifests in their repository)")
+	flags.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory or pattern of rendered manifests; - is standard input")
+	flags.StringArrayVar(&f.manifests, "manifests", nil, "the same as --filename")
+	flags.BoolVarP(&f.recursive, "recursive", "R", false, "read directories below directories, too")
+	flags.StringVarP(&f.kustomize, "kustomize", "k", "", "directory of a kustomization, instead of files")
+	flags.StringVar(&f.scopeName, "scope", "", "name of what is being changed (default: the path of the manifests in their repository)")
 }
 
 // inputs as they were named.
 func (f *InputFlags) inputs() []string {
-	if f.Kustomize != "" {
-		return append([]string{f.Kustomize}, f.Filenames...)
+	named := slices.Concat(f.filenames, f.manifests)
+	if f.kustomize != "" {
+		return append([]string{f.kustomize}, named...)
 	}
-	return f.Filenames
+	return named
 }
 
 // Validate refuses flags that leave open what is meant. forRecord says that
@@ -50,12 +53,13 @@ func (f *InputFlags) Validate(forRecord bool) error {
 }
 
 // scope is the name given, or the one that follows from the inputs.
-func (f *InputFlags) scope() string { return cmp.Or(f.Scope, DefaultScope(f.inputs())) }
+func (f *InputFlags) scope() string { return cmp.Or(f.scopeName, DefaultScope(f.inputs())) }
 
 // read reads the manifests. Without a single object it is an error that lists
 // all problems; otherwise those are part of the plan.
 func (f *InputFlags) read(streams Streams) ([]manifest.Object, []manifest.Problem, error) {
-	objects, problems := files.Load(files.Options{Filenames: f.Filenames, Recursive: f.Recursive, Kustomize: f.Kustomize, Stdin: streams.In})
+	objects, problems := files.Load(files.Options{Filenames: slices.Concat(f.filenames, f.manifests),
+		Recursive: f.recursive, Kustomize: f.kustomize, Stdin: streams.In})
 	if len(objects) > 0 {
 		return objects, problems, nil
 	}

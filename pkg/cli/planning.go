@@ -3,14 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
-	"github.com/changeward/changeward/state"
 )
 
 // Planned is a plan and what was read on the way to it.
@@ -51,7 +48,7 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 	if err != nil {
 		return nil, err
 	}
-	before, err := beforeState(built, observations)
+	before, err := plan.Before(built, observations)
 	if err != nil {
 		return nil, err
 	}
@@ -90,42 +87,6 @@ func failed(problems []manifest.Problem) []plan.Failed {
 			message = p.Path + ": " + message
 		}
 		out = append(out, plan.Failed{Key: p.Key, Source: p.Source, Failure: plan.Failure{Reason: p.Reason, Message: message}})
-	}
-	return out
-}
-
-// beforeState is the canonical, masked LIVE of all that is updated, replaced
-// or deleted, by group/kind/namespace/name.
-func beforeState(p *plan.Plan, observations []plan.Observation) ([]byte, error) {
-	before := map[string]any{}
-	for _, o := range observations {
-		key := o.Object.Key()
-		changes := func(c plan.Change) bool { return c.Body.Key() == key && c.Body.Operation != plan.Hook }
-		if o.Live != nil && slices.ContainsFunc(p.Changes, changes) {
-			before[strings.Join([]string{key.Group, key.Kind, key.Namespace, key.Name}, "/")] = withoutManagers(o.Live)
-		}
-	}
-	data, err := state.Canonical(before)
-	if err != nil {
-		return nil, fmt.Errorf("record the state before: %w", err)
-	}
-	return data, nil
-}
-
-// withoutManagers leaves out what no rollback needs.
-func withoutManagers(live map[string]any) map[string]any {
-	out := make(map[string]any, len(live))
-	for key, value := range live {
-		out[key] = value
-	}
-	if metadata, ok := live["metadata"].(map[string]any); ok {
-		kept := make(map[string]any, len(metadata))
-		for key, value := range metadata {
-			if key != "managedFields" {
-				kept[key] = value
-			}
-		}
-		out["metadata"] = kept
 	}
 	return out
 }

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/term"
+	"k8s.io/klog/v2"
 
 	"github.com/changeward/changeward/pkg/render"
 )
@@ -28,8 +31,10 @@ type Streams struct {
 	Program string
 }
 
-// OSStreams are those of the process.
+// OSStreams are those of the process. Kubernetes' own logging, which would
+// write to stderr by itself, is turned off for the process.
 func OSStreams(program string) Streams {
+	klog.SetLogger(logr.Discard())
 	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
 	return Streams{
@@ -56,3 +61,15 @@ func (s Streams) Note(sentence string) {
 func (s Streams) Hint(sentence string) {
 	_, _ = io.WriteString(s.ErrOut, s.ErrStyle().Failure(nil, []string{sentence}))
 }
+
+// StoryWhole is Story for what must be seen in full before anything is asked:
+// if it could not be written, that is an error.
+func (s Streams) StoryWhole(text string) error {
+	if _, err := io.WriteString(s.ErrOut, text); err != nil {
+		return fmt.Errorf("the plan could not be shown in full, so nothing is asked: %w", err)
+	}
+	return nil
+}
+
+// Story prints text that render has made on ErrOut.
+func (s Streams) Story(text string) { _, _ = io.WriteString(s.ErrOut, text) }

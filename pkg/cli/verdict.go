@@ -40,7 +40,10 @@ func because(v gate.Verdict) string {
 
 // Incomplete is the exit of a plan that was printed, and that lacks objects.
 func Incomplete(p *plan.Plan) error {
-	total := len(p.Failed) + len(p.Changes) + len(p.Unchanged)
+	problems := "1 problem"
+	if n := len(p.Failed); n != 1 {
+		problems = fmt.Sprintf("%d problems", n)
+	}
 	return &Failure{Code: ExitError, Reason: ReasonIncomplete, Reported: true,
-		Err: fmt.Errorf("the plan is incomplete: %d of %d objects could not be planned", len(p.Failed), total)}
+		Err: fmt.Errorf("the plan is incomplete: %s", problems)}
 }

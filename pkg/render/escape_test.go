@@ -80,13 +80,18 @@ func FuzzEscape(f *testing.F) {
 // a CI system.
 func assertSafe(t *testing.T, out string) {
 	t.Helper()
-	assert.Assert(t, utf8.ValidString(out), "%q", out)
+	if !utf8.ValidString(out) {
+		t.Fatalf("%q is no UTF-8", out)
+	}
 	for line := range strings.SplitSeq(out, "\n") {
 		for i, r := range line {
-			assert.Assert(t, !hostile(r), "%q has %U", line, r)
-			assert.Assert(t, r != '#' || !opensCommand(line[i:]), "%q has a CI command", line)
+			if hostile(r) || r == '#' && opensCommand(line[i:]) {
+				t.Fatalf("%q has %U, or a CI command", line, r)
+			}
 		}
-		assert.Assert(t, !strings.HasPrefix(strings.TrimSpace(line), "::"), "%q is a CI command", line)
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			t.Fatalf("%q is a CI command", line)
+		}
 	}
 }
 

@@ -35,7 +35,9 @@ func (s Style) Markdown(c Comment) string {
 		r := c.Result.Request
 		fmt.Fprintf(&out, "change %s (%d): %s\n", Code(r.ID), r.Number, Code(string(r.Status)))
 	}
-	out.WriteString("\n" + Fence("", s.summary(c)))
+	if summary := s.summary(c); summary != "" {
+		out.WriteString("\n" + Fence("", summary) + "\n")
+	}
 	head := out.String()
 	foot := s.foot(c)
 	room := markdownLimit - len(head) - len(foot) - 400 // the fences, the note

@@ -54,7 +54,7 @@ func (s Style) headline(view PlanView) string {
 	objects := len(p.Changes) - summary.Hook
 	parts := []string{"plan " + state.PlanID(p.Hash), view.where(), reversibility(p), count(objects, "object", "objects")}
 	if summary.Error > 0 {
-		parts = append(parts, fmt.Sprintf("incomplete: %d not planned", summary.Error))
+		parts = append(parts, "incomplete: "+count(summary.Error, "problem", "problems"))
 	}
 	if n := len(p.Header.Unverified); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d unverified", n))

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/changeward/changeward/pkg/cli"
+	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/state"
+)
+
+const rejectLong = `Reject change requests with your own SSH key.
+
+One rejection by someone who could have approved is enough: the gate exits 4, and the plan can
+only be put forward again with gate --again --reason.`
+
+const rejectExample = `  kubectl changeward reject '#3' --reason "not before the release"`
+
+func newReject(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
+	o := &decideOptions{streams: streams, cluster: cluster, action: state.ActionReject}
+	cmd := &cobra.Command{
+		Use: "reject CHANGE...", Short: "reject change requests", Long: rejectLong, Example: rejectExample,
+		Args:              cli.Args(1, -1, "change requests, such as '#3'"),
+		ValidArgsFunction: cli.CompleteRequests(streams, cluster, []gate.Status{gate.AwaitingApproval, gate.Approved}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(args); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), args)
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
