@@ -71,7 +71,7 @@ func newGate(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 
 func (o *gateOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.out, "out", "", "also write the answer to this file: Markdown if it ends in .md, JSON in .json, else text")
+	cli.AddOutFlag(cmd, &o.out)
 	flags.BoolVar(&o.wait, "wait", false, "wait for the decision instead of exiting with 2")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long to wait with --wait")
 	flags.BoolVar(&o.again, "again", false, "put a rejected plan forward once more; takes --reason")

@@ -56,7 +56,7 @@ func newPlan(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o.input.AddFlags(cmd)
 	o.cluster.AddFlags(cmd, streams)
 	o.output.AddFlag(cmd, cli.FormatMarkdown)
-	cmd.Flags().StringVar(&o.out, "out", "", "also write the plan to this file: Markdown if it ends in .md, JSON in .json, else text")
+	cli.AddOutFlag(cmd, &o.out)
 	cmd.Flags().BoolVar(&o.showUnchanged, "show-unchanged", false, "list objects that would not change, too")
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit as the gate would: 2 approval required, 4 denied")
 	return cmd

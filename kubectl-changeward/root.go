@@ -34,9 +34,12 @@ func newRoot(streams cli.Streams) *cobra.Command {
 		id, title string
 		verbs     []*cobra.Command
 	}{
-		{"changes", "Changes:", []*cobra.Command{newPlan(streams, cluster), newGate(streams, cluster)}},
-		{"setup", "Setup:", []*cobra.Command{newConnect(streams, cluster), newTargets(streams)}},
-		{"other", "Other:", []*cobra.Command{cli.NewCompletion(streams, "kubectl"), cli.NewVersion(streams)}},
+		{"changes", "Changes:", []*cobra.Command{newPlan(streams, cluster), newGate(streams, cluster), newList(streams, cluster),
+			newShow(streams, cluster), newApprove(streams, cluster), newReject(streams, cluster), newRevoke(streams, cluster)}},
+		{"setup", "Setup:", []*cobra.Command{newInstall(streams, cluster), newDoctor(streams, cluster), newPolicy(streams, cluster),
+			newSigner(streams, cluster), newToken(streams, cluster), newUninstall(streams, cluster)}},
+		{"here", "This machine:", []*cobra.Command{newConnect(streams, cluster), newTargets(streams), cli.NewCompletion(streams, "kubectl"),
+			cli.NewVersion(streams)}},
 	}
 	for _, group := range groups {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

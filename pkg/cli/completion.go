@@ -58,3 +58,8 @@ const completionTimeout = 3 * time.Second
 func CompleteNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
+
+// CompleteFlag offers fixed values for a flag.
+func CompleteFlag(cmd *cobra.Command, flag string, values ...string) {
+	mustRegister(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}

@@ -8,6 +8,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/changeward/changeward/pkg/dryrun"
+	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/state"
 )
@@ -32,6 +35,9 @@ func Explain(err error, program string) *Failure {
 }
 
 func classify(err error, program string) (reason string, hints []string) {
+	if reason, hints, known := classifyTyped(err, program); known {
+		return reason, hints
+	}
 	var transport *url.Error
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -59,4 +65,36 @@ func classify(err error, program string) (reason string, hints []string) {
 		return ReasonUsage, []string{"see `" + program + " --help`"}
 	}
 	return ReasonFailed, nil
+}
+
+// classifyTyped reads errors that carry a reason constant of their own.
+func classifyTyped(err error, program string) (reason string, hints []string, known bool) {
+	var fault *gate.Fault
+	var unheard *dryrun.Error
+	var key *sign.Error
+	var problems policy.Problems
+	switch {
+	case errors.As(err, &fault):
+		return fault.Reason, faultHints(fault.Reason, program), true
+	case errors.As(err, &unheard) && unheard.Reason != dryrun.ServerError:
+		_, hints := classify(unheard.Err, program)
+		return unheard.Reason, hints, true
+	case errors.As(err, &key):
+		return key.Reason, nil, true
+	case errors.As(err, &problems):
+		return ReasonBadInput, nil, true
+	}
+	return "", nil, false
+}
+
+func faultHints(reason, program string) []string {
+	switch reason {
+	case gate.ReasonNotFound, gate.ReasonAmbiguous:
+		return []string{"`" + program + " list` shows all change requests"}
+	case gate.ReasonNotEligible:
+		return []string{"who may do what is in the policy: `" + program + " policy show`"}
+	case gate.ReasonNoPolicy, gate.ReasonPolicyUnreadable, gate.ReasonEpochUnreadable:
+		return []string{"`" + program + " doctor` says what is wrong with the install"}
+	}
+	return nil
 }

@@ -48,7 +48,8 @@ func (s *Session) keySecret(ctx context.Context, name string) ([]byte, error) {
 }
 
 // GateSigner is what plans, outcomes and audit entries are signed with: the
-// gate key, or, where the caller may not read that, their own, enrolled key.
+// gate key, or, where the caller may not read that, their own. To enroll a
+// first key for that takes no question: it decides nothing.
 func (s *Session) GateSigner(ctx context.Context, keys KeyFlags) (sign.Signer, error) {
 	if keys.Key == "" {
 		private, err := s.keySecret(ctx, install.GateKeySecret)
@@ -59,6 +60,7 @@ func (s *Session) GateSigner(ctx context.Context, keys KeyFlags) (sign.Signer, e
 			return sign.ParseGateKey(private)
 		}
 	}
+	keys.Yes = true
 	return s.OwnKey(ctx, keys)
 }
 

@@ -119,11 +119,3 @@ func commit(text string) string {
 	}
 	return text
 }
-
-// person is the author as policy sees one.
-func (o Origin) person() state.Person {
-	if o.Author == nil {
-		return state.Person{}
-	}
-	return state.Person{Username: o.Author.Name}
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/state"
 )
 
 // Planned is a plan and what was read on the way to it.
@@ -101,9 +102,17 @@ func (s *Session) Judge(p *Planned) *policy.Judgement {
 	if inForce == nil {
 		return nil
 	}
-	judgement := inForce.Judge(policy.Input{Plan: p.Plan, Proposer: s.Gate.Caller, Author: p.Origin.person(),
-		Revision: p.Origin.Revision, Lane: LaneGitOps, Now: s.Ledger.Now()})
+	judgement := inForce.Judge(s.PolicyInput(p.Plan, state.Plan{Proposer: s.Gate.Caller, Author: p.Origin.Author, Revision: p.Origin.Revision}))
 	return &judgement
+}
+
+// PolicyInput is what policy sees of a plan that was put forward so.
+func (s *Session) PolicyInput(p *plan.Plan, header state.Plan) policy.Input {
+	input := policy.Input{Plan: p, Proposer: header.Proposer, Revision: header.Revision, Lane: LaneGitOps, Now: s.Ledger.Now()}
+	if header.Author != nil {
+		input.Author = state.Person{Username: header.Author.Name}
+	}
+	return input
 }
 
 // LaneGitOps is the lane of plan and gate: as the owner would apply.

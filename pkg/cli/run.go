@@ -16,7 +16,7 @@ import (
 // -o json stdout gets exactly one document, whatever happens; --out FILE is
 // replaced in every outcome. A panic becomes an error.
 func Run(ctx context.Context, root *cobra.Command, args []string, streams Streams) int {
-	err := execute(ctx, root, args, streams)
+	cmd, err := execute(ctx, root, args, streams)
 	if err == nil {
 		return ExitOK
 	}
@@ -25,7 +25,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams Stream
 		failure = Fail(ReasonCancelled, errors.New("interrupted"))
 	}
 	if !failure.Reported {
-		if outErr := report(failure, args, streams); outErr != nil {
+		if outErr := report(failure, cmd, args, streams); outErr != nil {
 			failure = Fail(ReasonFailed, errors.Join(failure.Err, outErr), failure.Hints...)
 		}
 	}
@@ -33,7 +33,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams Stream
 	return max(failure.Code, ExitError)
 }
 
-func execute(ctx context.Context, root *cobra.Command, args []string, streams Streams) (err error) {
+func execute(ctx context.Context, root *cobra.Command, args []string, streams Streams) (cmd *cobra.Command, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = Fail(ReasonInternal, fmt.Errorf("internal error: %v", fault), "this is a fault of changeward: please report it")
@@ -48,20 +48,20 @@ func execute(ctx context.Context, root *cobra.Command, args []string, streams St
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return Usage(err.Error(), "see `"+cmd.CommandPath()+" --help`")
 	})
-	return root.ExecuteContext(ctx)
+	return root.ExecuteContextC(ctx)
 }
 
 // report puts a failure where results go: the JSON document on stdout, and the
 // file of --out. The command line is read as it was typed, since it may not
 // have parsed.
-func report(failure *Failure, args []string, streams Streams) error {
+func report(failure *Failure, cmd *cobra.Command, args []string, streams Streams) error {
 	document := render.Error{Type: render.Head(render.KindError), Reason: failure.Reason, Message: failure.Err.Error(),
 		ExitCode: max(failure.Code, ExitError), Hints: append([]string{}, failure.Hints...), Errors: append([]render.Problem{}, failure.Problems...)}
 	var problems []error
 	if typed(args, "output", "o") == "json" {
 		problems = append(problems, render.JSON(streams.Out, document))
 	}
-	if file := typed(args, "out", ""); file != "" {
+	if file := typed(args, "out", ""); file != "" && takesAnswers(cmd) {
 		content := render.ErrorComment(messages(failure.Err), failure.Hints)
 		problems = append(problems, WriteOut(file, content, streams.Style().Failure(messages(failure.Err), failure.Hints), document))
 	}

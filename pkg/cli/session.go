@@ -84,7 +84,7 @@ func (s *Session) openRecords(where string) error {
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	s.Install = install.Cluster{Config: s.Config, Store: records, Canary: canary(records)}
+	s.Install = install.Cluster{Config: s.Config, Store: records}
 	s.Gate = &gate.Gate{Store: records, Attestation: s.attest}
 	if where == "" {
 		return nil
@@ -103,18 +103,6 @@ func (s *Session) openRecords(where string) error {
 func (s *Session) attest(ctx context.Context, epochs []state.Epoch) gate.Attestation {
 	standing := install.Attest(ctx, s.Install, epochs)
 	return gate.Attestation{Void: standing.Void, Detail: standing.Detail}
-}
-
-// canary asks for a record in a name that nobody has.
-func canary(records *cluster.Store) install.Canary {
-	return func(ctx context.Context) error {
-		err := records.Canary(ctx, "changeward:canary")
-		var answer *cluster.CanaryError
-		if errors.As(err, &answer) && answer.Reason == cluster.CanaryAdmitted {
-			return install.ErrCanaryAdmitted
-		}
-		return err
-	}
 }
 
 // identify asks the server for both ends of the connection.

@@ -27,7 +27,7 @@ func checkTarget(name string, stored *render.Target, ledger *gate.Ledger) error 
 		return Fail(ReasonUnknownTarget, fmt.Errorf("unknown target %q: it is not stored, and there is no policy here that could name the cluster so", name), hints...)
 	}
 	p, _ := ledger.Policy()
-	if p == nil || p.ClusterName != name && !slices.Contains(p.Aliases, name) {
+	if p == nil || !p.Names(name) {
 		return Fail(ReasonUnknownTarget, fmt.Errorf("unknown target %q: it is not stored, and this cluster is %s", name, namesOf(p)), hints...)
 	}
 	return nil

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/changeward/changeward/pkg/cli"
+	"github.com/changeward/changeward/pkg/install"
+	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/pkg/render"
+)
+
+const policySetLong = `Check a policy, show what it changes, sign it and store it as the next version.
+
+The role bindings of proposers, approvers, auditors and admins are kept in step with the people
+that the policy names; --no-bindings leaves them to Git.`
+
+const policySetExample = `  kubectl changeward policy show > policy.yaml
+  kubectl changeward policy test -f policy-tests.yaml --policy policy.yaml
+  kubectl changeward policy set -f policy.yaml`
+
+type policySetOptions struct {
+	streams    cli.Streams
+	cluster    *cli.ClusterFlags
+	output     cli.OutputFlag
+	keys       cli.KeyFlags
+	file       string
+	noBindings bool
+}
+
+func newPolicySet(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
+	o := &policySetOptions{streams: streams, cluster: cluster}
+	cmd := &cobra.Command{
+		Use: "set", Short: "set the next version of the policy", Long: policySetLong, Example: policySetExample,
+		Args: cli.Args(0, 0, "no arguments: name the file with -f"), ValidArgsFunction: cli.CompleteNothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "file of the policy; - is standard input")
+	cmd.Flags().BoolVar(&o.noBindings, "no-bindings", false, "leave role bindings as they are")
+	cluster.AddFlags(cmd, streams)
+	o.keys.AddFlags(cmd)
+	o.output.AddFlag(cmd)
+	return cmd
+}
+
+func (o *policySetOptions) validate() error {
+	if o.file == "" {
+		return cli.Usage("which policy? name its file with -f")
+	}
+	return o.output.Validate()
+}
+
+func (o *policySetOptions) run(ctx context.Context) error {
+	source, next, err := readPolicy(o.streams, o.file)
+	if err != nil {
+		return err
+	}
+	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords)
+	if err != nil {
+		return err
+	}
+	before, err := session.Ledger.PolicySource(0)
+	if err != nil {
+		return err
+	}
+	_, version := session.Ledger.Policy()
+	changes, err := o.bindings(ctx, session, next, true)
+	if err != nil {
+		return err
+	}
+	if before == string(source) {
+		return o.finish(ctx, session, next, version, next.Warnings())
+	}
+	if err := o.ask(session, before, string(source), changes, next.Warnings()); err != nil {
+		return err
+	}
+	signer, err := session.OwnKey(ctx, o.keys)
+	if err != nil {
+		return err
+	}
+	if version, err = session.Gate.SetPolicy(ctx, session.Ledger, string(source), signer); err != nil {
+		return err
+	}
+	return o.finish(ctx, session, next, version, next.Warnings())
+}
+
+// finish keeps the bindings in step and answers.
+func (o *policySetOptions) finish(ctx context.Context, session *cli.Session, next *policy.Policy, version int, warnings []string) error {
+	changes, err := o.bindings(ctx, session, next, false)
+	if err != nil {
+		return cli.Fail(cli.ReasonFailed, fmt.Errorf("policy version %d is set, but its role bindings are not: %w", version, err),
+			"set the same policy again to repeat only that")
+	}
+	return o.streams.Print(o.output, cli.Result{
+		Text: func() string { return fmt.Sprintf("policy version %d is in force\n", version) },
+		JSON: func() any {
+			return render.PolicySet{Type: render.Head(render.KindPolicySet), Version: version, Bindings: append([]string{}, changes...), Warnings: append([]string{}, warnings...)}
+		},
+	})
+}
+
+func (o *policySetOptions) ask(session *cli.Session, before, after string, bindings, warnings []string) error {
+	style := o.streams.ErrStyle()
+	if err := o.streams.StoryWhole(style.Diff(before, after)); err != nil {
+		return err
+	}
+	for _, change := range bindings {
+		o.streams.Note("role binding: " + change)
+	}
+	for _, warning := range warnings {
+		o.streams.Note("warning: " + warning)
+	}
+	return session.Asker().Confirm("set this policy?", o.keys.Yes)
+}
+
+// bindings keeps role bindings in step; with dryRun it only says what would be
+// done.
+func (o *policySetOptions) bindings(ctx context.Context, session *cli.Session, next *policy.Policy, dryRun bool) ([]string, error) {
+	if o.noBindings {
+		return nil, nil
+	}
+	return install.SyncBindings(ctx, session.Install, next.Roles(), session.Ledger.Epoch(), dryRun)
+}
+
+// readPolicy reads and checks a policy file. All that is wrong with it is
+// named at once.
+func readPolicy(streams cli.Streams, file string) ([]byte, *policy.Policy, error) {
+	source, err := readInput(streams, file)
+	if err != nil {
+		return nil, nil, cli.Fail(cli.ReasonBadInput, err)
+	}
+	parsed, err := policy.Parse(source)
+	if err != nil {
+		return nil, nil, inFile(file, err)
+	}
+	return source, parsed, nil
+}
+
+// inFile puts the file's name in front of each problem of a policy.
+func inFile(file string, err error) error {
+	var problems policy.Problems
+	if !errors.As(err, &problems) {
+		return cli.Fail(cli.ReasonBadInput, fmt.Errorf("%s: %w", file, err))
+	}
+	failure := cli.Fail(cli.ReasonBadInput, nil)
+	var all []error
+	for _, p := range problems {
+		all = append(all, fmt.Errorf("%s: %s", file, p))
+		source := file
+		if p.Line > 0 {
+			source = fmt.Sprintf("%s:%d", file, p.Line)
+		}
+		failure.Problems = append(failure.Problems, render.Problem{Kind: "Policy", Source: source, Path: p.Path, Reason: cli.ReasonBadInput, Message: p.Message})
+	}
+	failure.Err = errors.Join(all...)
+	return failure
+}
+
+// readInput reads a file, or standard input for -.
+func readInput(streams cli.Streams, file string) ([]byte, error) {
+	if file == "-" {
+		return cli.ReadAll(streams.In)
+	}
+	return os.ReadFile(file)
+}
