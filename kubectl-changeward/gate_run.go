@@ -15,7 +15,7 @@ import (
 const pollEvery = 3 * time.Second
 
 func (o *gateOptions) run(ctx context.Context) error {
-	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords)
+	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.CountsRecords)
 	if err != nil {
 		return err
 	}

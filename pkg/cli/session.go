@@ -64,7 +64,7 @@ func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Nee
 	if s.Kube, err = kubernetes.NewForConfig(at.config); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	if err := s.openRecords(flags.State); err != nil {
+	if err := s.openRecords(flags.State, need); err != nil {
 		return nil, err
 	}
 	if err := s.identify(ctx); err != nil {
@@ -79,13 +79,13 @@ func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Nee
 }
 
 // openRecords finds the store of --state.
-func (s *Session) openRecords(where string) error {
+func (s *Session) openRecords(where string, need Need) error {
 	records, err := cluster.New(s.Config)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	s.Install = install.Cluster{Config: s.Config, Store: records}
-	s.Gate = &gate.Gate{Store: records, Attestation: s.attest}
+	s.Gate = &gate.Gate{Store: records, Attestation: s.attest(need)}
 	if where == "" {
 		return nil
 	}
@@ -100,9 +100,17 @@ func (s *Session) openRecords(where string) error {
 	return nil
 }
 
-func (s *Session) attest(ctx context.Context, epochs []state.Epoch) gate.Attestation {
-	standing := install.Attest(ctx, s.Install, epochs)
-	return gate.Attestation{Void: standing.Void, Detail: standing.Detail}
+// attest compares the fence with the epochs and probes it. Approvers may not
+// write plans, and so cannot send the probe: where they only look or decide,
+// the comparison has to do. The gate that counts sends its own.
+func (s *Session) attest(need Need) func(context.Context, []state.Epoch) gate.Attestation {
+	return func(ctx context.Context, epochs []state.Epoch) gate.Attestation {
+		standing := install.Attest(ctx, s.Install, epochs)
+		if standing.Void == install.ReasonCanaryForbidden && need != CountsRecords {
+			return gate.Attestation{}
+		}
+		return gate.Attestation{Void: standing.Void, Detail: standing.Detail}
+	}
 }
 
 // identify asks the server for both ends of the connection.
