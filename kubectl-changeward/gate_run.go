@@ -47,18 +47,16 @@ func (o *gateOptions) judge(ctx context.Context, session *cli.Session) (*gate.Re
 	if session.Gate.Signer, err = session.GateSigner(ctx, o.keys); err != nil {
 		return nil, err
 	}
-	origin := planned.Origin
+	header := session.Header(planned)
+	header.Reason, header.Ticket = o.reason, o.ticket
 	if o.author != "" {
-		origin.Author = &state.Author{Name: o.author, Claimed: true}
+		header.Author = &state.Author{Name: o.author, Claimed: true}
 	}
 	if o.revision != "" {
-		origin.Revision = o.revision
+		header.Revision = o.revision
 	}
-	return session.Gate.Run(ctx, session.Ledger, gate.Input{
-		Plan: planned.Plan, Before: planned.Before, Lane: cli.LaneGitOps, Refusals: refusals, Again: o.again,
-		Header: state.Plan{Scope: planned.Plan.Scope, Sources: planned.Inputs, Author: origin.Author, Revision: origin.Revision,
-			CI: origin.CI, Reason: o.reason, Ticket: o.ticket, Target: session.Target},
-	})
+	return session.Gate.Run(ctx, session.Ledger, gate.Input{Plan: planned.Plan, Before: planned.Before, Header: header,
+		Lane: cli.LaneGitOps, Refusals: refusals, Again: o.again})
 }
 
 // await looks at the change request until it is decided, then judges anew:

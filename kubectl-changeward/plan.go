@@ -71,7 +71,10 @@ func (o *planOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	judgement := session.Judge(planned)
+	judgement, err := session.Judge(ctx, planned.Plan, session.Header(planned))
+	if err != nil {
+		return err
+	}
 	view := render.PlanView{Plan: planned.Plan, Target: session.Target, ShowUnchanged: o.showUnchanged}
 	if judgement != nil {
 		view.Judged = judgement.Changes

@@ -43,7 +43,11 @@ func explain(ctx context.Context, streams cli.Streams, cluster *cli.ClusterFlags
 		return err
 	}
 	inForce, version := session.Ledger.Policy()
-	explanations := inForce.Explain(session.PolicyInput(stored, request.Header))
+	input, err := session.Gate.PolicyInput(ctx, session.Ledger, stored, request.Header, cli.LaneGitOps)
+	if err != nil {
+		return err
+	}
+	explanations := inForce.Explain(input)
 	return streams.Print(output, cli.Result{
 		Text: func() string { return streams.Style().Explanations(version, explanations) },
 		JSON: func() any { return render.ExplanationDocument(request, version, explanations) },

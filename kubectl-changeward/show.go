@@ -105,11 +105,11 @@ func storedView(ctx context.Context, session *cli.Session, request gate.Request)
 		return nil, err
 	}
 	stored.Scope = request.Header.Scope
-	view := render.PlanView{Plan: stored}
-	if judgement := session.Judge(&cli.Planned{Plan: stored}); judgement != nil {
-		view.Judged = judgement.Changes
+	judgement, err := session.Judge(ctx, stored, request.Header)
+	if err != nil {
+		return nil, err
 	}
-	return &view, nil
+	return &render.PlanView{Plan: stored, Judged: judgement.Changes}, nil
 }
 
 // signed writes the signed bytes of a record, or its signature.

@@ -92,27 +92,25 @@ func failed(problems []manifest.Problem) []plan.Failed {
 	return out
 }
 
-// Judge is what policy says of a plan, before any approval; nil where there is
-// no policy.
-func (s *Session) Judge(p *Planned) *policy.Judgement {
+// Judge is what policy says of a plan that is put forward so, before any
+// approval; nil where there is no policy.
+func (s *Session) Judge(ctx context.Context, p *plan.Plan, header state.Plan) (*policy.Judgement, error) {
 	if s.Ledger == nil {
-		return nil
+		return nil, nil
+	}
+	input, err := s.Gate.PolicyInput(ctx, s.Ledger, p, header, LaneGitOps)
+	if err != nil {
+		return nil, err
 	}
 	inForce, _ := s.Ledger.Policy()
-	if inForce == nil {
-		return nil
-	}
-	judgement := inForce.Judge(s.PolicyInput(p.Plan, state.Plan{Proposer: s.Gate.Caller, Author: p.Origin.Author, Revision: p.Origin.Revision}))
-	return &judgement
+	judgement := inForce.Judge(input)
+	return &judgement, nil
 }
 
-// PolicyInput is what policy sees of a plan that was put forward so.
-func (s *Session) PolicyInput(p *plan.Plan, header state.Plan) policy.Input {
-	input := policy.Input{Plan: p, Proposer: header.Proposer, Revision: header.Revision, Lane: LaneGitOps, Now: s.Ledger.Now()}
-	if header.Author != nil {
-		input.Author = state.Person{Username: header.Author.Name}
-	}
-	return input
+// Header is how this caller would put a plan forward.
+func (s *Session) Header(p *Planned) state.Plan {
+	return state.Plan{Proposer: s.Gate.Caller, Scope: p.Plan.Scope, Sources: p.Inputs, Author: p.Origin.Author,
+		Revision: p.Origin.Revision, CI: p.Origin.CI, Target: s.Target}
 }
 
 // LaneGitOps is the lane of plan and gate: as the owner would apply.

@@ -44,9 +44,10 @@ type Need int
 
 // Needs of verbs.
 const (
-	NeedsCluster Need = iota // neither records nor an install
-	TakesRecords             // uses records where they are there
-	NeedsRecords             // cannot work without
+	NeedsCluster  Need = iota // neither records nor an install
+	TakesRecords              // uses records where they are there
+	NeedsRecords              // cannot work without
+	CountsRecords             // lets something pass on their strength
 )
 
 // Connect follows the flags to a cluster, asks it who it is and who is asking,

@@ -10,13 +10,19 @@ import (
 	"github.com/changeward/changeward/state"
 )
 
-// judge asks policy about a plan that this header belongs to.
-func (g *Gate) judge(ctx context.Context, l *Ledger, p *plan.Plan, header state.Plan, lane string) (policy.Judgement, error) {
+// PolicyInput is what policy sees of a plan that this header belongs to.
+func (g *Gate) PolicyInput(ctx context.Context, l *Ledger, p *plan.Plan, header state.Plan, lane string) (policy.Input, error) {
 	in := policy.Input{Plan: p, Proposer: header.Proposer, Author: author(header), Revision: header.Revision, Lane: lane, Now: l.now}
 	var err error
 	if slices.ContainsFunc(p.Changes, isHook) {
 		in.SettledHooks, err = g.settledHooks(ctx, l, header.Scope)
 	}
+	return in, err
+}
+
+// judge asks policy about a plan that this header belongs to.
+func (g *Gate) judge(ctx context.Context, l *Ledger, p *plan.Plan, header state.Plan, lane string) (policy.Judgement, error) {
+	in, err := g.PolicyInput(ctx, l, p, header, lane)
 	return l.policy.Judge(in), err
 }
 
