@@ -13,6 +13,7 @@ import (
 
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/kubetest"
+	"github.com/changeward/changeward/pkg/manifest"
 )
 
 func TestTheClusterIsKnownByItsUIDAndTheCallerByNameAndGroups(t *testing.T) {
@@ -105,6 +106,11 @@ spec:
 		}
 		return poll.Success()
 	})
+	kinds, err := client.Kinds(t.Context())
+	assert.NilError(t, err)
+	lost, _ := manifest.Parse("test.yaml", []byte("{apiVersion: gone.example.com/v1, kind: Lost, metadata: {name: x}}"))
+	_, problems := manifest.Resolve(lost, kinds, "default")
+	assert.Equal(t, problems[0].Reason, manifest.ReasonUnreadable)
 	lines := planned(t, "{apiVersion: gone.example.com/v1, kind: Lost, metadata: {name: x, namespace: team-a}}\n---\n"+
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: beside, namespace: team-a}}")
 	assert.Equal(t, lines[0], "+ team-a/ConfigMap/beside (create)")

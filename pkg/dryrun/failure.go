@@ -29,6 +29,12 @@ func (o *observer) fail(ctx context.Context, t *target, m moment, err error, see
 		failure.Message = conflictMessage(failure.Conflicts)
 		seen.Holders = holders(m.live, schema)
 	}
+	if failure.Reason == plan.ReasonImmutable {
+		schema, _ := o.index.of(ctx, t.gvk) // without it, the field has to do
+		if changes := o.immutable(t, m, failure.Message, schema); changes != "" {
+			failure.Message += " (" + changes + ")"
+		}
+	}
 	seen.Failure = failure
 }
 

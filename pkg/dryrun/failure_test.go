@@ -25,13 +25,24 @@ func TestAnInvalidUpdateNamesItsFieldAndSparesItsSiblings(t *testing.T) {
 	})
 }
 
-func TestAnImmutableTemplateIsNamedWithoutItsContent(t *testing.T) {
+func TestAnImmutableFieldIsNamedWithBothValuesAndNothingElse(t *testing.T) {
 	live(t, "B36-job-immutable")
 	for _, name := range []string{"B36-job-immutable", "B36-job-immutable-force", "B36-job-immutable-argo-force"} {
 		assert.DeepEqual(t, planned(t, caseFile(t, name+".yaml")), []string{
-			"! team-a/Job.batch/b36 Immutable: spec.template.spec: field is immutable",
+			`! team-a/Job.batch/b36 Immutable: spec.template.spec: field is immutable (spec.template.spec.containers[name="c"].image: "registry.example/migrate:1" → "registry.example/migrate:2")`,
 		})
 	}
+}
+
+func TestValuesOfAnImmutableEnvironmentAreNotTold(t *testing.T) {
+	job := func(value string) string {
+		return strings.ReplaceAll(caseFile(t, "B36-job-immutable.live.yaml"), "{name: c,", "{name: c, env: [{name: A, value: "+value+"}],")
+	}
+	text := strings.NewReplacer("b36", "b36-env")
+	cluster(t).Apply(t, kubetest.Admin, "changeward", text.Replace(job("CANARY-old")))
+	assert.DeepEqual(t, planned(t, text.Replace(job("CANARY-new"))), []string{
+		`! team-a/Job.batch/b36-env Immutable: spec.template.spec: field is immutable (spec.template.spec.containers[name="c"].env[name="A"].value)`,
+	})
 }
 
 func TestAWebhookThatIsDownIsNamedAndGuardsNoOthers(t *testing.T) {

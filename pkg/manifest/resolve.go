@@ -15,6 +15,10 @@ type Kinds interface {
 	Scope(group, version, kind string) (namespaced, known bool)
 }
 
+// Unreadable is what Kinds may know besides: why the kinds of a group could
+// not be read, nil where they could. Such a kind is not said to be unknown.
+type Unreadable interface{ Unreadable(group string) error }
+
 // Resolve makes the manifest set. What an export carries is stripped (Strip,
 // its notes in Notes). Each object gets its identity, as kubectl would: objects of
 // namespaced kinds without a namespace get defaultNamespace; a namespace on an
@@ -78,8 +82,7 @@ func (r *resolver) resolve(object Object) (Object, bool) {
 	}
 	switch {
 	case !known:
-		r.problems = append(r.problems, Problem{Source: object.Source, Key: object.Key(), Reason: ReasonUnknownKind,
-			Message: fmt.Sprintf("unknown kind %s in %s: neither the server nor a CRD of this set defines it", object.Kind(), object.APIVersion())})
+		r.problems = append(r.problems, r.unknown(object))
 		return object, false
 	case namespaced && object.Namespace() == "":
 		return object.withMetadata(func(metadata map[string]any) { metadata["namespace"] = r.namespace }), true
@@ -89,6 +92,16 @@ func (r *resolver) resolve(object Object) (Object, bool) {
 	default:
 		return object, true
 	}
+}
+
+func (r *resolver) unknown(object Object) Problem {
+	problem := Problem{Source: object.Source, Key: object.Key(), Reason: ReasonUnknownKind,
+		Message: fmt.Sprintf("unknown kind %s in %s: neither the server nor a CRD of this set defines it", object.Kind(), object.APIVersion())}
+	if kinds, ok := r.kinds.(Unreadable); ok && kinds.Unreadable(object.Group()) != nil {
+		problem.Reason = ReasonUnreadable
+		problem.Message = fmt.Sprintf("the server could not say which kinds it serves in group %s: %v", object.Group(), kinds.Unreadable(object.Group()))
+	}
+	return problem
 }
 
 // withMetadata is a copy of the object with changed metadata.
