@@ -28,7 +28,15 @@ say() { printf '\n%s# %s%s\n' "$bold" "$*" "$plain"; }
 run() {
   local who=$1 want=$2 code=0
   shift 2
-  printf '\n%s%s$%s %s\n' "$bold" "$who" "$plain" "$(printf '%s' "$*")"
+  printf '\n%s%s$%s' "$bold" "$who" "$plain"
+  local word
+  for word in "$@"; do
+    case $word in
+    *[\ {]*) printf " '%s'" "$word" ;;
+    *) printf ' %s' "${word//$dir/~}" ;;
+    esac
+  done
+  echo
   HOME="$dir/$who" XDG_CONFIG_HOME="$dir/$who/.config" KUBECONFIG="$dir/$who/kubeconfig" \
     "$@" >"$dir/out" 2>&1 </dev/null || code=$?
   cat "$dir/out"
@@ -56,10 +64,12 @@ for _ in $(seq 300); do
 done
 grep -q ready "$dir/ready" || { echo "the cluster did not come up" >&2; exit 1; }
 echo ready
-for who in admin alice bob; do
+for who in admin alice bob ci; do
   mkdir -p -m 700 "$dir/$who/.ssh"
-  kubectl --kubeconfig "$dir/cluster/kubeconfig" config view --raw --minify --flatten --context "$who" >"$dir/$who/kubeconfig"
   ssh-keygen -q -t ed25519 -N '' -C "$who" -f "$dir/$who/.ssh/id_ed25519"
+done
+for who in admin alice bob; do
+  kubectl --kubeconfig "$dir/cluster/kubeconfig" config view --raw --minify --flatten --context "$who" >"$dir/$who/kubeconfig"
 done
 cd "$root/testdata/demo"
 
@@ -71,7 +81,6 @@ say "install: namespaces, roles, admission policies, keys, the first policy"
 run admin 0 kubectl changeward install --name demo --env prod --approvers group:sre --proposers group:dev --yes
 
 say "a gate identity, as a pipeline would have it"
-mkdir -p -m 700 "$dir/ci"
 run admin 0 kubectl changeward token create ci --role propose --out "$dir/ci/kubeconfig"
 
 say "a new ConfigMap: policy allows it, and the gate passes"
