@@ -33,7 +33,7 @@ run() {
   for word in "$@"; do
     case $word in
     *[\ {]*) printf " '%s'" "$word" ;;
-    *) printf ' %s' "${word//$dir/~}" ;;
+    *) printf ' %s' "${word//$dir/\~}" ;;
     esac
   done
   echo
