@@ -97,6 +97,7 @@ spec:
   insecureSkipTLSVerify: true
   service: {name: nothing, namespace: team-a}
 `)
+	t.Cleanup(func() { removeAPIService(t, "v1.gone.example.com") })
 	client, err := dryrun.New(cluster(t).Config(kubetest.Admin))
 	assert.NilError(t, err)
 	poll.WaitOn(t, func(poll.LogT) poll.Result {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/changeward/changeward/pkg/plan"
@@ -12,18 +13,32 @@ import (
 // observe fills in what the server says about an object.
 func (o *observer) observe(ctx context.Context, t *target, seen *plan.Observation) {
 	seen.StatusSubresource = t.served.status
-	m, err := o.moment(ctx, t)
-	mask := o.maskOf(t, m)
-	if m.live != nil {
-		seen.ResourceVersion = m.live.GetResourceVersion()
-		seen.Live = mask(bare(m.live, t))
+	var m moment
+	why, err := o.readOnly(ctx, t.gvk)
+	if err == nil && why == "" {
+		m, err = o.dryRun(ctx, t, seen)
+		if isExempt(t.gvk.GroupKind()) && apierrors.IsForbidden(err) {
+			why = unguarded
+		}
 	}
-	if err == nil {
-		err = o.complete(ctx, t, m, seen)
+	if why != "" {
+		err = o.simulate(ctx, t, why, seen)
 	}
 	if err != nil {
 		o.fail(ctx, t, m, err, seen)
 	}
+}
+
+func (o *observer) dryRun(ctx context.Context, t *target, seen *plan.Observation) (moment, error) {
+	m, err := o.moment(ctx, t)
+	if m.live != nil {
+		seen.ResourceVersion = m.live.GetResourceVersion()
+		seen.Live = o.maskOf(t, m)(bare(m.live, t))
+	}
+	if err != nil {
+		return m, err
+	}
+	return m, o.complete(ctx, t, m, seen)
 }
 
 // complete adds MERGED, and what is only needed where something changes.

@@ -1,6 +1,7 @@
 package dryrun_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync/atomic"
@@ -77,3 +78,11 @@ func meddled(t *testing.T, method string, before func(count int64)) *rest.Config
 }
 
 func asError(err error, target **dryrun.Error) bool { return errors.As(err, target) }
+
+// removeAPIService spares the other tests a group that answers nothing.
+func removeAPIService(t *testing.T, name string) {
+	t.Helper()
+	services := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+	client := kubetest.Shared(t).Dynamic(kubetest.Admin).Resource(services)
+	assert.Check(t, client.Delete(context.Background(), name, metav1.DeleteOptions{}))
+}

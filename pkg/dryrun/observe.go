@@ -56,6 +56,7 @@ type observer struct {
 	index    *schemaIndex
 	arrivals arrivals
 	listed   *listed
+	services sync.Map // by group and version: why it is read only
 }
 
 func (o *observer) progress(total int) func() {

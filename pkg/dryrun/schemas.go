@@ -1,6 +1,7 @@
 package dryrun
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,8 +30,9 @@ type schemas struct {
 // document is the types of one group and version; each is fetched once,
 // however many objects wait for it. A failed fetch is not kept.
 type document struct {
-	mu    sync.Mutex
-	kinds map[schema.GroupVersionKind]*diff.Schema
+	mu      sync.Mutex
+	kinds   map[schema.GroupVersionKind]*diff.Schema
+	dryRuns bool // names the parameter dryRun
 }
 
 func newSchemas(client *discovery.DiscoveryClient) *schemas {
@@ -51,6 +53,20 @@ type schemaIndex struct {
 // of is the schema of a kind, nil where the server publishes none: every list
 // is atomic then, for the server too.
 func (i *schemaIndex) of(ctx context.Context, gvk schema.GroupVersionKind) (*diff.Schema, error) {
+	document, err := i.document(ctx, gvk)
+	if err != nil || document == nil {
+		return nil, err
+	}
+	return document.kinds[gvk], nil
+}
+
+// dryRuns says whether the description of a kind's API knows dry runs.
+func (i *schemaIndex) dryRuns(ctx context.Context, gvk schema.GroupVersionKind) (bool, error) {
+	document, err := i.document(ctx, gvk)
+	return document != nil && document.dryRuns, err
+}
+
+func (i *schemaIndex) document(ctx context.Context, gvk schema.GroupVersionKind) (*document, error) {
 	i.once.Do(func() { i.paths, i.err = i.schemas.client.PathsWithContext(ctx) })
 	if i.err != nil {
 		return nil, fmt.Errorf("read the server's list of schemas: %w", i.err)
@@ -63,11 +79,11 @@ func (i *schemaIndex) of(ctx context.Context, gvk schema.GroupVersionKind) (*dif
 	if !found {
 		return nil, nil
 	}
-	kinds, err := i.schemas.document(groupVersion.ServerRelativeURL()).read(ctx, groupVersion)
-	if err != nil {
+	document := i.schemas.document(groupVersion.ServerRelativeURL())
+	if err := document.read(ctx, groupVersion); err != nil {
 		return nil, fmt.Errorf("read the server's schema of %s: %w", gvk.GroupVersion(), err)
 	}
-	return kinds[gvk], nil
+	return document, nil
 }
 
 func (s *schemas) document(url string) *document {
@@ -79,22 +95,22 @@ func (s *schemas) document(url string) *document {
 	return s.documents[url]
 }
 
-func (d *document) read(ctx context.Context, groupVersion openapi.GroupVersionWithContext) (map[schema.GroupVersionKind]*diff.Schema, error) {
+func (d *document) read(ctx context.Context, groupVersion openapi.GroupVersionWithContext) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.kinds != nil {
-		return d.kinds, nil
+		return nil
 	}
 	content, err := groupVersion.SchemaWithContext(ctx, runtime.ContentTypeJSON)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	kinds, err := parseSchemas(content)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d.kinds = kinds
-	return kinds, nil
+	d.kinds, d.dryRuns = kinds, bytes.Contains(content, []byte(`"name":"dryRun"`))
+	return nil
 }
 
 // parseSchemas reads an OpenAPI v3 document. Its paths, which are most of it,
