@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 )
 
@@ -74,9 +75,16 @@ func (o *observer) maskOf(t *target, m moment) func(map[string]any) map[string]a
 			states = append(states, state.Object)
 		}
 	}
-	return func(content map[string]any) map[string]any {
-		return o.options.Masker.Object(content, states...)
+	return func(content map[string]any) map[string]any { return o.mask(content, states...) }
+}
+
+// mask copies and masks a Secret. Other objects have nothing to hide, and are
+// not copied: a plan of thousands of them should fit into memory.
+func (o *observer) mask(content map[string]any, states ...map[string]any) map[string]any {
+	if !manifest.IsSecret(content) {
+		return content
 	}
+	return o.options.Masker.Object(content, states...)
 }
 
 // bare is an object without its bookkeeping of managers, and without the

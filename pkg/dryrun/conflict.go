@@ -52,7 +52,7 @@ func managerOf(message string) string {
 // that the field would become, masked. What a Secret holds by its stringData
 // is told as the data that it is.
 func (o *observer) conflicts(t *target, found []conflict, s *diff.Schema) []plan.Conflict {
-	desired := o.options.Masker.Object(t.object.Content)
+	desired := o.mask(t.object.Content)
 	out := make([]plan.Conflict, 0, len(found))
 	for _, c := range found {
 		field := c.field

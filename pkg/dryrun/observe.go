@@ -76,7 +76,7 @@ func (o *observer) progress(total int) func() {
 // object observes one object. The observation holds masked values only.
 func (o *observer) object(ctx context.Context, object manifest.Object) plan.Observation {
 	shown := object
-	shown.Content = o.options.Masker.Object(object.Content)
+	shown.Content = o.mask(object.Content)
 	seen := plan.Observation{Object: shown, Applier: o.options.Applier, Notes: slices.Clone(object.Notes)}
 	if _, _, isHook := manifest.Hook(object); isHook {
 		return seen
