@@ -88,6 +88,7 @@ func (f *ClusterFlags) resolve(streams Streams) (connection, error) {
 	if c.namespace, _, err = loader.Namespace(); err != nil {
 		return c, Fail(ReasonNoKubeconfig, fmt.Errorf("read kubeconfig: %w", err))
 	}
+	c.config.QPS = -1 // the server says when it is too much (429), and is heeded
 	c.config.UserAgent = "changeward"
 	c.config.WarningHandler = rest.NoWarnings{} // packages that want them ask for them
 	return c, nil
