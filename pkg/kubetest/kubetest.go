@@ -65,6 +65,12 @@ func startFor(t testing.TB, controllers bool, users []string) *Cluster {
 // Main is for TestMain: it starts the cluster that Shared returns, runs the
 // tests, stops the cluster, and returns the exit code for os.Exit.
 func Main(m *testing.M, users ...string) int {
+	return MainAfter(m, func(*Cluster) error { return nil }, users...)
+}
+
+// MainAfter is Main for a package whose tests share more than the cluster:
+// prepare makes that once, before the first test.
+func MainAfter(m *testing.M, prepare func(*Cluster) error, users ...string) int {
 	dir, err := os.MkdirTemp("", "kubetest-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -77,7 +83,11 @@ func Main(m *testing.M, users ...string) int {
 		return 1
 	}
 	defer running.stop()
-	if err := os.Setenv(sharedKubeconfig, running.kubeconfig()); err != nil {
+	err = os.Setenv(sharedKubeconfig, running.kubeconfig())
+	if err == nil {
+		err = prepare(&Cluster{kubeconfig: running.kubeconfig()})
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
