@@ -49,7 +49,7 @@ func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan
 		seen.Merged = seen.Live // one copy is enough for what does not change
 		return nil
 	}
-	schema, err := o.index.of(ctx, t.gvk)
+	schema, err := o.index.published(ctx, t.gvk)
 	if err != nil {
 		return err
 	}

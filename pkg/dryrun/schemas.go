@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -45,13 +46,68 @@ func newSchemas(client *discovery.DiscoveryClient) *schemas {
 // schemaIndex is the addresses of all documents at one moment.
 type schemaIndex struct {
 	schemas *schemas
-	once    sync.Once
-	paths   map[string]openapi.GroupVersionWithContext
-	err     error
+	awaited sync.Map // by kind: what waiting for its schema came to
+
+	mu    sync.Mutex
+	known map[string]openapi.GroupVersionWithContext // nil: not read
 }
 
-// of is the schema of a kind, nil where the server publishes none: every list
-// is atomic then, for the server too.
+// The server publishes the schema of a new kind some time after it serves the
+// kind. So often, and at such a distance, it is asked again.
+const (
+	schemaTries = 20
+	schemaPause = 500 * time.Millisecond
+)
+
+// published is the schema of a kind that the server itself serves, which it
+// always publishes, sooner or later. Without it no path of a list could be
+// named, so a plan without it would be another one a second later.
+func (i *schemaIndex) published(ctx context.Context, gvk schema.GroupVersionKind) (*diff.Schema, error) {
+	if found, err := i.of(ctx, gvk); err != nil || found != nil {
+		return found, err
+	}
+	once, _ := i.awaited.LoadOrStore(gvk, sync.OnceValues(func() (*diff.Schema, error) { return i.await(ctx, gvk) }))
+	return once.(func() (*diff.Schema, error))()
+}
+
+func (i *schemaIndex) await(ctx context.Context, gvk schema.GroupVersionKind) (*diff.Schema, error) {
+	ticker := time.NewTicker(schemaPause)
+	defer ticker.Stop()
+	for range schemaTries {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-ticker.C:
+		}
+		i.forget()
+		if found, err := i.of(ctx, gvk); err != nil || found != nil {
+			return found, err
+		}
+	}
+	return nil, fmt.Errorf("the server has not published the schema of %s %s, without which list entries cannot be named", gvk.GroupVersion(), gvk.Kind)
+}
+
+func (i *schemaIndex) forget() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.known = nil
+}
+
+func (i *schemaIndex) paths(ctx context.Context) (map[string]openapi.GroupVersionWithContext, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.known == nil {
+		known, err := i.schemas.client.PathsWithContext(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read the server's list of schemas: %w", err)
+		}
+		i.known = known
+	}
+	return i.known, nil
+}
+
+// of is the schema of a kind, nil where the server publishes none, or not yet:
+// every list is atomic then.
 func (i *schemaIndex) of(ctx context.Context, gvk schema.GroupVersionKind) (*diff.Schema, error) {
 	document, err := i.document(ctx, gvk)
 	if err != nil || document == nil {
@@ -67,15 +123,15 @@ func (i *schemaIndex) dryRuns(ctx context.Context, gvk schema.GroupVersionKind) 
 }
 
 func (i *schemaIndex) document(ctx context.Context, gvk schema.GroupVersionKind) (*document, error) {
-	i.once.Do(func() { i.paths, i.err = i.schemas.client.PathsWithContext(ctx) })
-	if i.err != nil {
-		return nil, fmt.Errorf("read the server's list of schemas: %w", i.err)
+	paths, err := i.paths(ctx)
+	if err != nil {
+		return nil, err
 	}
 	path := "apis/" + gvk.Group + "/" + gvk.Version
 	if gvk.Group == "" {
 		path = "api/" + gvk.Version
 	}
-	groupVersion, found := i.paths[path]
+	groupVersion, found := paths[path]
 	if !found {
 		return nil, nil
 	}

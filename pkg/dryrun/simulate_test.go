@@ -172,3 +172,33 @@ spec:
 		"! team-a/Box.dryrun.example.com/b Invalid: spec.pats: field not declared in schema",
 	})
 }
+
+func TestTheSchemaOfANewKindIsAwaitedSoThatItsListsHaveNamesFromTheFirstPlanOn(t *testing.T) {
+	cluster(t).Apply(t, kubetest.Admin, "test", `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: crates.crates.example.com}
+spec:
+  group: crates.example.com
+  scope: Namespaced
+  names: {kind: Crate, plural: crates, singular: crate}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          parts:
+            type: array
+            x-kubernetes-list-type: map
+            x-kubernetes-list-map-keys: [name]
+            items: {type: object, required: [name], properties: {name: {type: string}, weight: {type: integer}}}
+`)
+	crate := "{apiVersion: crates.example.com/v1, kind: Crate, metadata: {name: c, namespace: team-a}, parts: [{name: a, weight: 1}]}"
+	cluster(t).Apply(t, kubetest.Admin, dryrun.Manager, crate)
+	assert.DeepEqual(t, planned(t, strings.Replace(crate, "weight: 1", "weight: 2", 1)), []string{
+		"~ team-a/Crate.crates.example.com/c (update)", `parts[name="a"].weight: 1 → 2`,
+	})
+}
