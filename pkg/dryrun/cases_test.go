@@ -1,6 +1,7 @@
 package dryrun_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -114,4 +115,17 @@ func TestOneEntryTwiceInLiveLosesNothing(t *testing.T) {
 	assert.DeepEqual(t, env, []any{
 		map[string]any{"name": "MODE", "value": "b"}, map[string]any{"name": "ZONE", "value": "z1"},
 	})
+}
+
+func TestHooksAreNotDryRun(t *testing.T) {
+	asked := 0
+	config := meddled(t, http.MethodPatch, func(int64) { asked++ })
+	lines, _ := observation{config: config}.plan(t, `
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: migrate-, namespace: team-a, annotations: {argocd.argoproj.io/hook: PreSync}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: "a:1"}]}}}
+`)
+	assert.DeepEqual(t, lines, []string{"> team-a/Job.batch/migrate- (hook PreSync)"})
+	assert.Equal(t, asked, 0)
 }

@@ -2,6 +2,8 @@ package dryrun_test
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -59,6 +61,25 @@ func TestAWebhookThatIsDownIsNamedAndGuardsNoOthers(t *testing.T) {
 	assert.Equal(t, lines[0], "+ team-a/ConfigMap/b38-free (create)")
 	assert.Assert(t, strings.HasPrefix(lines[1], "! team-a/ConfigMap/b38-guarded Admission: "), lines[1])
 	assert.Assert(t, strings.Contains(lines[1], `"b38.legacy.example.com"`), lines[1])
+}
+
+func TestAWebhookThatKnowsNoDryRunIsAnErrorNeverAWrite(t *testing.T) {
+	const answer = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"BadRequest","code":400,
+		"message":"admission webhook \"b38.legacy.example.com\" does not support dry run"}`
+	config := cluster(t).Config(kubetest.Admin)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if request.Method != http.MethodPatch {
+				return next.RoundTrip(request)
+			}
+			return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: io.NopCloser(strings.NewReader(answer)), Request: request}, nil
+		})
+	})
+	lines, _ := observation{config: config}.plan(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b38-legacy, namespace: team-a}}")
+	assert.DeepEqual(t, lines, []string{
+		`! team-a/ConfigMap/b38-legacy Admission: admission webhook "b38.legacy.example.com" does not support dry run`,
+	})
 }
 
 func TestOneForbiddenObjectHidesNoOther(t *testing.T) {
