@@ -22,10 +22,10 @@ import (
 )
 
 // The people of the tests, beside admin, and ci, which is a gate's token:
-// alice and carol approve, bob proposes and could approve, dave only proposes,
-// eve has no role.
+// alice and carol approve, bob proposes and could approve, dave only proposes;
+// these have enrolled their keys. frank could approve, and eve has no role.
 func people() []string {
-	return []string{"alice:sre", "carol:sre", "bob:dev,sre", "dave:dev", "eve"}
+	return []string{"alice:sre", "carol:sre", "bob:dev,sre", "dave:dev", "frank:sre", "eve"}
 }
 
 // clusterName is what the first policy calls the cluster.
@@ -48,13 +48,20 @@ func settle(c *kubetest.Cluster) error {
 	if err := house(c); err != nil {
 		return err
 	}
-	admin := world{c}.as(kubetest.Admin)
-	for _, args := range [][]string{
-		{"install", "--name", clusterName, "--env", "prod", "--approvers", "group:sre", "--proposers", "group:dev", "--yes"},
-		{"token", "create", "ci", "--role", "propose", "--out", filepath.Join(world{c}.as("ci").home, "kubeconfig")},
+	w := world{c}
+	for _, step := range []struct {
+		who  string
+		args []string
+	}{
+		{kubetest.Admin, []string{"install", "--name", clusterName, "--env", "prod", "--approvers", "group:sre", "--proposers", "group:dev", "--yes"}},
+		{kubetest.Admin, []string{"token", "create", "ci", "--role", "propose", "--out", w.as("ci").kubeconfig()}},
+		{"alice", []string{"signer", "enroll", "--yes"}},
+		{"bob", []string{"signer", "enroll", "--yes"}},
+		{"carol", []string{"signer", "enroll", "--yes"}},
+		{"dave", []string{"signer", "enroll", "--yes"}},
 	} {
-		if got := admin.start(context.Background(), nil, args); got.code != 0 {
-			return fmt.Errorf("%s: exit %d: %s", args[0], got.code, got.stderr)
+		if got := w.as(step.who).start(context.Background(), nil, step.args); got.code != 0 {
+			return errors.New(got.String())
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/policy"
@@ -91,10 +92,14 @@ func faultHints(reason, program string) []string {
 	switch reason {
 	case gate.ReasonNotFound, gate.ReasonAmbiguous:
 		return []string{"`" + program + " list` shows all change requests"}
-	case gate.ReasonNotEligible:
+	case gate.ReasonNotEligible, approval.NotInGroup, approval.NotEmergencyMember, approval.IsProposer, approval.IsAuthor:
 		return []string{"who may do what is in the policy: `" + program + " policy show`"}
 	case gate.ReasonNoPolicy, gate.ReasonPolicyUnreadable, gate.ReasonEpochUnreadable:
 		return []string{"`" + program + " doctor` says what is wrong with the install"}
+	case approval.ReasonMissing:
+		return []string{"say why with --reason"}
+	case approval.TicketMissing:
+		return []string{"name the ticket with --ticket"}
 	}
 	return nil
 }
