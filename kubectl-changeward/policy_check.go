@@ -18,8 +18,8 @@ const policyTestLong = `Run the cases of a test file against a policy: sample pl
 
 With --policy the policy is a file, and no cluster is asked. Exit code 3 when a case fails.`
 
-const policyTestExample = `  kubectl changeward policy test -f policy-tests.yaml
-  kubectl changeward policy test -f policy-tests.yaml --policy policy.yaml`
+const policyTestExample = `  kubectl changeward policy test policy-tests.yaml
+  kubectl changeward policy test policy-tests.yaml --policy policy.yaml`
 
 type policyTestOptions struct {
 	streams cli.Streams
@@ -32,11 +32,12 @@ type policyTestOptions struct {
 func newPolicyTest(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o := &policyTestOptions{streams: streams, cluster: cluster}
 	cmd := &cobra.Command{
-		Use: "test", Short: "test a policy against sample plans", Long: policyTestLong, Example: policyTestExample,
-		Args: cli.Args(0, 0, "no arguments: name the cases with -f"), ValidArgsFunction: cli.CompleteNothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.tests == "" {
-				return cli.Usage("which cases? name their file with -f")
+		Use: "test FILE", Short: "test a policy against sample plans", Long: policyTestLong, Example: policyTestExample,
+		Args: cli.Args(0, 1, "one file of cases"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if o.tests, err = oneFile(o.tests, args); err != nil {
+				return err
 			}
 			if err := o.output.Validate(); err != nil {
 				return err
@@ -44,7 +45,7 @@ func newPolicyTest(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Comman
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVarP(&o.tests, "filename", "f", "", "file of the cases")
+	cmd.Flags().StringVarP(&o.tests, "filename", "f", "", "the same as FILE")
 	cmd.Flags().StringVar(&o.policy, "policy", "", "file of the policy (default: the one in force)")
 	cluster.AddFlags(cmd, streams)
 	o.output.AddFlag(cmd)

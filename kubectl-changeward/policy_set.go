@@ -20,8 +20,8 @@ The role bindings of proposers, approvers, auditors and admins are kept in step 
 that the policy names; --no-bindings leaves them to Git.`
 
 const policySetExample = `  kubectl changeward policy show > policy.yaml
-  kubectl changeward policy test -f policy-tests.yaml --policy policy.yaml
-  kubectl changeward policy set -f policy.yaml`
+  kubectl changeward policy test policy-tests.yaml --policy policy.yaml
+  kubectl changeward policy set policy.yaml`
 
 type policySetOptions struct {
 	streams    cli.Streams
@@ -35,28 +35,25 @@ type policySetOptions struct {
 func newPolicySet(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o := &policySetOptions{streams: streams, cluster: cluster}
 	cmd := &cobra.Command{
-		Use: "set", Short: "set the next version of the policy", Long: policySetLong, Example: policySetExample,
-		Args: cli.Args(0, 0, "no arguments: name the file with -f"), ValidArgsFunction: cli.CompleteNothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.validate(); err != nil {
+		Use: "set FILE", Short: "set the next version of the policy", Long: policySetLong, Example: policySetExample,
+		Args: cli.Args(0, 1, "one file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if o.file, err = oneFile(o.file, args); err != nil {
+				return err
+			}
+			if err := o.output.Validate(); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "file of the policy; - is standard input")
+	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "the same as FILE; - is standard input")
 	cmd.Flags().BoolVar(&o.noBindings, "no-bindings", false, "leave role bindings as they are")
 	cluster.AddFlags(cmd, streams)
 	o.keys.AddFlags(cmd)
 	o.output.AddFlag(cmd)
 	return cmd
-}
-
-func (o *policySetOptions) validate() error {
-	if o.file == "" {
-		return cli.Usage("which policy? name its file with -f")
-	}
-	return o.output.Validate()
 }
 
 func (o *policySetOptions) run(ctx context.Context) error {
@@ -171,4 +168,15 @@ func readInput(streams cli.Streams, file string) ([]byte, error) {
 		return cli.ReadAll(streams.In)
 	}
 	return os.ReadFile(file)
+}
+
+// oneFile is the file that an argument or -f names.
+func oneFile(flag string, args []string) (string, error) {
+	switch {
+	case len(args) == 1 && flag == "":
+		return args[0], nil
+	case len(args) == 0 && flag != "":
+		return flag, nil
+	}
+	return "", cli.Usage("name one file, as an argument or with -f")
 }

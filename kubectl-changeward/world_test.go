@@ -174,11 +174,13 @@ func (a answer) isCivil(t *testing.T) {
 	for _, sign := range []string{"goroutine ", "panic", "internal error", "runtime error", ".go:"} {
 		assert.Assert(t, !strings.Contains(a.stdout+a.stderr, sign), "%s", a)
 	}
+	assert.Assert(t, !strings.Contains(a.stdout+a.stderr, "marker-"), "a Secret's value is shown\n%s", a)
 	if i := slices.Index(a.args, "-o"); i >= 0 && a.args[i+1] == "json" {
 		var document map[string]any
 		a.json(t, &document)
 		assert.Equal(t, document["apiVersion"], "changeward.dev/v1alpha1", "%s", a)
-		assert.Assert(t, document["kind"] != "", "%s", a)
+		kind, _ := document["kind"].(string)
+		a.is(t, kind)
 	}
 }
 

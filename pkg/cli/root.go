@@ -8,9 +8,9 @@ import (
 
 // usage is cobra's template without the kubeconfig flags, which `options`
 // lists.
-const usage = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
+const usage = `Usage:{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]{{else}}
+  {{.UseLine}}{{end}}{{if .HasExample}}
 
 Examples:
 {{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
