@@ -108,9 +108,9 @@ func (s *Session) attest(need Need) func(context.Context, []state.Epoch) gate.At
 	return func(ctx context.Context, epochs []state.Epoch) gate.Attestation {
 		standing := install.Attest(ctx, s.Install, epochs)
 		if standing.Void == install.ReasonCanaryForbidden && need != CountsRecords {
-			return gate.Attestation{}
+			return gate.Attestation{From: standing.From}
 		}
-		return gate.Attestation{Void: standing.Void, Detail: standing.Detail}
+		return gate.Attestation{Void: standing.Void, Detail: standing.Detail, From: standing.From}
 	}
 }
 

@@ -50,6 +50,19 @@ func (l *Ledger) parsePolicies() error {
 	return nil
 }
 
+// anchored refuses a chain of policies that was cut: the gate has judged by a
+// version that is not there any more. Only its own key says so, since anyone
+// who proposes may sign audit entries with their own.
+func (l *Ledger) anchored() error {
+	for _, e := range l.audit {
+		if e.byGate && e.PolicyVersion > len(l.policies) {
+			return broken(state.TypePolicy, state.NumberedName(state.TypePolicy, e.PolicyVersion),
+				fmt.Sprintf("missing, though audit entry %s was judged by it", state.NumberedName(state.TypeAudit, e.Number)))
+		}
+	}
+	return nil
+}
+
 type link struct {
 	version    int
 	previous   string

@@ -78,7 +78,7 @@ func (g *Gate) SetPolicy(ctx context.Context, l *Ledger, source string, signer s
 		Source: source, Time: stamp(now), Version: number}
 	_, err = g.create(ctx, draft{t: state.TypePolicy, name: state.NumberedName(state.TypePolicy, number),
 		predicate: predicate, groups: actor.Groups, signer: signer})
-	if lostRace(err) {
+	if _, lost := lostRace(err); lost {
 		return 0, &Fault{Reason: ReasonContended, Message: fmt.Sprintf("someone else set policy version %d at the same moment; look at it and set yours again", number)}
 	}
 	return number, err

@@ -2,6 +2,8 @@ package gate
 
 import (
 	"context"
+	"maps"
+	"time"
 
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
@@ -27,6 +29,9 @@ type Attestation struct {
 	// Void is the reason constant why records cannot be taken as attested now;
 	// "" means that the fence stands.
 	Void, Detail string
+	// From is since when the fence stands as it does: what was written before
+	// could have been written while it was down.
+	From time.Time
 }
 
 // Input is one plan to be judged.
@@ -51,6 +56,7 @@ const attempts = 50
 // before it returns; with an error nothing is allowed. ledger may be nil.
 func (g *Gate) Run(ctx context.Context, ledger *Ledger, in Input) (*Result, error) {
 	in.Header.Proposer, in.Header.ClusterUID = g.Caller, g.ClusterUID
+	refused := map[string]bool{}
 	for range attempts {
 		var err error
 		if ledger == nil {
@@ -58,11 +64,14 @@ func (g *Gate) Run(ctx context.Context, ledger *Ledger, in Input) (*Result, erro
 				return nil, err
 			}
 		}
+		maps.Copy(ledger.names, refused)
 		result, err := (&run{Gate: g, ledger: ledger, in: in}).decide(ctx)
-		if !lostRace(err) {
+		name, lost := lostRace(err)
+		if !lost {
 			return result, err
 		}
-		ledger = nil
+		// What is there now may be no record, and so in no list.
+		refused[name], ledger = true, nil
 	}
 	return nil, &Fault{Reason: ReasonContended, Message: "other gates kept writing records at the same moment; run it again"}
 }

@@ -24,8 +24,7 @@ type Ledger struct {
 	attestation Attestation
 	requests    []Request // by number, ascending
 	audit       []entry
-	lastNumber  int // highest plan number in use, readable or not
-	lastEntry   int // the same of audit entries
+	names       map[string]bool // of plans, outcomes and audit entries, readable or not
 	// Rejected are records that do not count, with the reason.
 	Rejected []RejectedRecord
 }
@@ -47,6 +46,7 @@ type version[P any] struct {
 type entry struct {
 	state.Audit
 	digest string
+	byGate bool // signed with the gate key
 }
 
 // records is everything a ledger is made from.
@@ -64,13 +64,16 @@ func (g *Gate) Load(ctx context.Context) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the server's clock: %w", err)
 	}
-	l := &Ledger{now: now, clusterUID: g.ClusterUID}
+	l := &Ledger{now: now, clusterUID: g.ClusterUID, names: namesOf(all)}
 	l.loadRing(all)
 	if err := l.loadChains(all); err != nil {
 		return nil, err
 	}
 	l.attestation = g.attest(ctx, l)
 	l.loadAudit(all[state.TypeAudit])
+	if err := l.anchored(); err != nil {
+		return nil, err
+	}
 	return l, g.loadRequests(ctx, l, all)
 }
 

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -31,10 +32,19 @@ func (g *Gate) create(ctx context.Context, d draft) (state.Record, error) {
 		return record, err
 	}
 	created, err := g.Store.Create(ctx, record)
-	if err != nil {
-		return created, fmt.Errorf("write %s record %s: %w", d.t, record.Name, err)
+	return created, unwritten(record, err)
+}
+
+// unwritten names the record that could not be created; nil for no error.
+func unwritten(record state.Record, err error) error {
+	if err == nil {
+		return nil
 	}
-	return created, nil
+	err = fmt.Errorf("write %s record %s: %w", record.Type, record.Name, err)
+	if errors.Is(err, state.ErrExists) {
+		return &takenError{name: record.Name, err: err}
+	}
+	return err
 }
 
 // seal makes the signed record of a draft.
@@ -73,7 +83,7 @@ func (r *run) createRequest(ctx context.Context) (*Request, error) {
 		return nil, err
 	}
 	header, hash := r.in.Header, r.in.Plan.Hash
-	header.Number, header.Time = r.ledger.lastNumber+1, stamp(r.ledger.now)
+	header.Number, header.Time = r.ledger.nextNumber(), stamp(r.ledger.now)
 	body.Describe(&header)
 	request := &Request{ID: state.ChangeID(r.ClusterUID, hash, header.Number), Number: header.Number, Hash: hash, Header: header}
 	record, err := r.seal(draft{t: state.TypePlan, name: state.NumberedName(state.TypePlan, header.Number),
@@ -82,7 +92,7 @@ func (r *run) createRequest(ctx context.Context) (*Request, error) {
 		return nil, err
 	}
 	if request.record, err = state.PutPlan(ctx, r.Store, record, body); err != nil {
-		return nil, fmt.Errorf("write plan record %s: %w", record.Name, err)
+		return nil, unwritten(record, err)
 	}
 	request.Created = request.record.Created
 	return request, nil
@@ -118,7 +128,7 @@ func (r *run) recordVerdict(ctx context.Context, request *Request, counted appro
 	}
 	e := state.Audit{Actor: r.Caller, Auto: v.Decision == state.VerdictAllowed && r.result.Judgement.Verdict == state.VerdictAllowed,
 		ClusterUID: r.ClusterUID, Decisions: countedDigests(counted), Epoch: r.ledger.Epoch().Version,
-		NotEnforced: !r.result.Enforced, Number: r.ledger.lastEntry + 1, PlanHash: request.Hash, PolicyVersion: r.result.PolicyVersion,
+		NotEnforced: !r.result.Enforced, Number: r.ledger.nextEntry(), PlanHash: request.Hash, PolicyVersion: r.result.PolicyVersion,
 		Previous: r.ledger.ChainHead(), Reason: reason, Request: request.Number, Requirements: recorded(v.Requirements),
 		Scope: request.Header.Scope, Time: stamp(r.ledger.now), Verdict: v.Decision}
 	created, err := r.create(ctx, draft{t: state.TypeAudit, name: state.NumberedName(state.TypeAudit, e.Number),

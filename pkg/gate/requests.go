@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -20,9 +18,7 @@ import (
 // computes the status of all.
 func (g *Gate) loadRequests(ctx context.Context, l *Ledger, all records) error {
 	for _, record := range all[state.TypePlan] {
-		r := l.readPlan(record)
-		l.requests = append(l.requests, r)
-		l.lastNumber = max(l.lastNumber, r.Number)
+		l.requests = append(l.requests, l.readPlan(record))
 	}
 	slices.SortFunc(l.requests, func(a, b Request) int { return a.Number - b.Number })
 	l.loadOutcomes(all[state.TypeOutcome])
@@ -45,9 +41,10 @@ func (g *Gate) loadRequests(ctx context.Context, l *Ledger, all records) error {
 }
 
 // readPlan reads the signed header of a plan record. A record that does not
-// hold keeps its number, so that the number is never given out again.
+// hold keeps its number.
 func (l *Ledger) readPlan(record state.Record) Request {
-	r := Request{record: record, Created: record.Created, Number: numberOf(state.TypePlan, record.Name)}
+	r := Request{record: record, Created: record.Created}
+	r.Number, _ = state.NumberOf(state.TypePlan, record.Name)
 	opened, err := sign.Open(state.TypePlan, record.Data[state.DataEnvelope], &r.Header)
 	r.Hash, r.SignedBy = opened.Hash, opened.Fingerprint
 	switch {
@@ -61,6 +58,8 @@ func (l *Ledger) readPlan(record state.Record) Request {
 		r.Void, r.Detail = ReasonRecordInvalid, "made for another cluster"
 	case opened.Name != state.ChangeID(l.clusterUID, opened.Hash, r.Header.Number):
 		r.Void, r.Detail = ReasonRecordInvalid, "the subject is another change request"
+	default:
+		r.Void, r.Detail = l.doubtfulProposer(record, r)
 	}
 	r.ID = state.ChangeID(l.clusterUID, r.Hash, r.Number)
 	if r.Void != "" {
@@ -69,14 +68,21 @@ func (l *Ledger) readPlan(record state.Record) Request {
 	return r
 }
 
-// numberOf reads the number in a record name: also that of a record which does
-// not hold, so that its number is never given out again.
-func numberOf(t state.Type, name string) int {
-	number, err := strconv.Atoi(strings.TrimPrefix(name, "cw-"+string(t)+"-"))
-	if err != nil {
-		return 0
+// doubtfulProposer says why a plan record does not prove who proposed it, or
+// "": who could propose in another's name could approve the own change. It
+// takes the API server's word, or else a signature of the gate or the proposer.
+func (l *Ledger) doubtfulProposer(record state.Record, r Request) (reason, detail string) {
+	proposer := r.Header.Proposer.Username
+	owner, known := l.ring.Lookup(r.SignedBy)
+	switch {
+	case proposer == "" || proposer != record.Claims.Actor:
+		return ReasonRecordInvalid, fmt.Sprintf("proposed in the name of %q, written by %q", proposer, record.Claims.Actor)
+	case known && owner.Person != proposer:
+		return ReasonRecordInvalid, fmt.Sprintf("proposed in the name of %q, signed with a key of %q", proposer, owner.Person)
+	case known || l.gateKey(r.SignedBy) || l.attested(r.Created) == "":
+		return "", ""
 	}
-	return number
+	return ReasonRecordInvalid, fmt.Sprintf("neither an API server nor a known key proves that %q proposed it", proposer)
 }
 
 // loadOutcomes takes the outcomes that the gate or an enrolled person signed.
@@ -85,7 +91,7 @@ func (l *Ledger) loadOutcomes(list []state.Record) {
 		var outcome state.Outcome
 		opened, err := sign.Open(state.TypeOutcome, record.Data[state.DataEnvelope], &outcome)
 		if err == nil {
-			err = l.machineRecord(record, opened, outcome.ClusterUID, state.OutcomeName(outcome.Number, outcome.Sequence))
+			err = l.machineRecord(record, opened, outcome.Actor, outcome.ClusterUID, state.OutcomeName(outcome.Number, outcome.Sequence))
 		}
 		if err != nil {
 			l.reject(state.TypeOutcome, record.Name, ReasonRecordInvalid, err.Error())
@@ -105,22 +111,21 @@ func (l *Ledger) loadOutcomes(list []state.Record) {
 
 func (l *Ledger) loadAudit(list []state.Record) {
 	for _, record := range list {
-		l.lastEntry = max(l.lastEntry, numberOf(state.TypeAudit, record.Name))
 		var e state.Audit
 		opened, err := sign.Open(state.TypeAudit, record.Data[state.DataEnvelope], &e)
 		if err == nil {
-			err = l.machineRecord(record, opened, e.ClusterUID, state.NumberedName(state.TypeAudit, e.Number))
+			err = l.machineRecord(record, opened, e.Actor, e.ClusterUID, state.NumberedName(state.TypeAudit, e.Number))
 		}
 		if err != nil {
 			l.reject(state.TypeAudit, record.Name, ReasonRecordInvalid, err.Error())
 			continue
 		}
-		l.audit = append(l.audit, entry{Audit: e, digest: state.Digest(opened.Envelope)})
+		l.audit = append(l.audit, entry{Audit: e, digest: state.Digest(opened.Envelope), byGate: l.gateKey(opened.Fingerprint)})
 	}
 }
 
 // machineRecord checks a record that a gate, or a person in its place, wrote.
-func (l *Ledger) machineRecord(record state.Record, opened sign.Opened, clusterUID, name string) error {
+func (l *Ledger) machineRecord(record state.Record, opened sign.Opened, actor state.Person, clusterUID, name string) error {
 	switch {
 	case !record.Immutable:
 		return fmt.Errorf("the record is not immutable")
@@ -128,19 +133,24 @@ func (l *Ledger) machineRecord(record state.Record, opened sign.Opened, clusterU
 		return fmt.Errorf("made for another cluster")
 	case record.Name != name:
 		return fmt.Errorf("the signed name is %s", name)
-	case !l.trusted(opened, record.Created):
-		return fmt.Errorf("signed with key %s, which is neither the gate's nor enrolled", opened.Fingerprint)
+	case actor.Username != record.Claims.Actor:
+		return fmt.Errorf("signed as %q, written by %q", actor.Username, record.Claims.Actor)
+	case !l.trusted(opened, actor, record.Created):
+		return fmt.Errorf("signed with key %s, which is neither the gate's nor enrolled for %q", opened.Fingerprint, actor.Username)
 	}
 	return nil
 }
 
-func (l *Ledger) trusted(opened sign.Opened, at time.Time) bool {
-	if owner, known := l.ring.Lookup(opened.Fingerprint); known && heldThen(owner, at) {
-		return true
-	}
+func (l *Ledger) trusted(opened sign.Opened, actor state.Person, at time.Time) bool {
+	owner, known := l.ring.Lookup(opened.Fingerprint)
+	return l.gateKey(opened.Fingerprint) || known && owner.Person == actor.Username && heldThen(owner, at)
+}
+
+// gateKey says whether a key is, or was, that of the gate.
+func (l *Ledger) gateKey(fingerprint string) bool {
 	return slices.ContainsFunc(l.epochs, func(e version[state.Epoch]) bool {
 		key, err := sign.ParseKey(e.predicate.GateKey)
-		return err == nil && ssh.FingerprintSHA256(key) == opened.Fingerprint
+		return err == nil && ssh.FingerprintSHA256(key) == fingerprint
 	})
 }
 

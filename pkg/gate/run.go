@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/changeward/changeward/pkg/approval"
@@ -18,8 +17,6 @@ type run struct {
 	in     Input
 	result Result
 }
-
-func lostRace(err error) bool { return errors.Is(err, state.ErrExists) }
 
 // decide is the gate step by step: judge, find or make the request, count,
 // record what changed, answer.
@@ -101,16 +98,23 @@ func (r *run) answer(ctx context.Context) (*Result, error) {
 func (r *run) request(ctx context.Context) (*Request, error) {
 	found := r.ledger.newest(r.in.Plan.Hash)
 	again := found != nil && r.in.Again && found.Status == Rejected
-	if found != nil && !found.spent() && !again {
-		return found, nil
+	if found == nil || found.spent() || again {
+		return r.createRequest(ctx)
 	}
-	return r.createRequest(ctx)
+	switch _, _, _, err := r.Stored(ctx, *found); {
+	case err == nil:
+		return found, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return r.createRequest(ctx) // nobody can read what that one asks for
 }
 
-// newest is the request with the highest number that carries this plan.
+// newest is the request with the highest number that carries this plan, and
+// can be decided on.
 func (l *Ledger) newest(hash string) *Request {
 	for i := len(l.requests) - 1; i >= 0; i-- {
-		if r := l.requests[i]; r.Hash == hash && r.Void == "" {
+		if r := l.requests[i]; r.Hash == hash && r.Void == "" && !l.outdated(&r) {
 			return &r
 		}
 	}

@@ -52,7 +52,7 @@ func done(stored *plan.Plan, unchanged map[manifest.Key]bool) bool {
 
 func (r *run) observeApplied(ctx context.Context, request *Request) error {
 	outcome := state.Outcome{Actor: r.Caller, ClusterUID: r.ClusterUID, Number: request.Number, Observed: true,
-		Result: state.ResultApplied, Sequence: len(request.Outcomes) + 1, Time: stamp(r.ledger.now)}
+		Result: state.ResultApplied, Sequence: r.ledger.nextOutcome(request), Time: stamp(r.ledger.now)}
 	_, err := r.create(ctx, draft{t: state.TypeOutcome, name: state.OutcomeName(request.Number, outcome.Sequence),
 		subject: request.ID, hash: request.Hash, scope: request.Header.Scope, predicate: outcome, signer: r.Signer})
 	if err != nil {

@@ -72,10 +72,14 @@ func (r *Request) settleWith(result approval.Result, superseded bool) {
 
 // count asks which decisions on a request count, and what they amount to.
 func (l *Ledger) count(r *Request, requirements []policy.Requirement) approval.Result {
-	facts := approval.Facts{Now: l.now, ClusterUID: l.clusterUID, Hash: r.Hash, Number: r.Number, Created: r.Created,
+	return approval.Count(l.facts(r, requirements), l.unspent(r))
+}
+
+// facts are what the decisions on a request are judged against.
+func (l *Ledger) facts(r *Request, requirements []policy.Requirement) approval.Facts {
+	return approval.Facts{Now: l.now, ClusterUID: l.clusterUID, Hash: r.Hash, Number: r.Number, Created: r.Created,
 		Proposer: r.Header.Proposer, Author: author(r.Header), Requirements: requirements, Rules: l.policy.Approvals,
-		Emergency: l.policy.Emergency, Attested: l.attested}
-	return approval.Count(facts, l.unspent(r))
+		Emergency: l.policy.Emergency, Attested: l.attestedFor(r)}
 }
 
 // attested says why the admission fence cannot be relied on for a record
@@ -87,10 +91,30 @@ func (l *Ledger) attested(created time.Time) string {
 	if len(l.epochs) == 0 {
 		return ReasonBeforeEpoch
 	}
+	if created.Before(l.attestation.From) {
+		return ReasonBeforeEpoch
+	}
 	if first, err := time.Parse(time.RFC3339, l.epochs[0].predicate.Time); err != nil || created.Before(first) {
 		return ReasonBeforeEpoch
 	}
 	return ""
+}
+
+// attestedFor is attested for the decisions on a request: they rest on who
+// proposed it, so that must be attested as well.
+func (l *Ledger) attestedFor(r *Request) func(time.Time) string {
+	return func(created time.Time) string {
+		if why := l.attested(r.Created); why != "" {
+			return why
+		}
+		return l.attested(created)
+	}
+}
+
+// outdated says that a request was written before the fence stood as it does
+// now, and so can never be approved.
+func (l *Ledger) outdated(r *Request) bool {
+	return l.policy.Approvals.Identity != policy.IdentitySigned && l.attestation.Void == "" && l.attested(r.Created) != ""
 }
 
 // unspent voids the approvals that a later allowed plan of the scope used up.

@@ -48,6 +48,7 @@ spec:
 // world is an install in a folder, with a clock of its own.
 type world struct {
 	t     *testing.T
+	root  string
 	store *dir.Store
 	now   time.Time
 	gate  sign.Signer
@@ -56,7 +57,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, now: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC), keys: map[string]sign.Signer{}}
-	store, err := dir.Create(filepath.Join(t.TempDir(), "records"), func() time.Time { return w.now })
+	w.root = filepath.Join(t.TempDir(), "records")
+	store, err := dir.Create(w.root, func() time.Time { return w.now })
 	assert.NilError(t, err)
 	w.store = store
 	private, public, err := sign.NewGateKey()

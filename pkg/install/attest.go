@@ -20,7 +20,7 @@ import (
 
 // Standing is what one run found out about the fence. Void is the reason
 // constant why nothing can be taken as attested now; "" means that the fence
-// stands since epoch Epoch, that is since From.
+// stands. Its text has been that of the epochs since Epoch, that is since From.
 type Standing struct {
 	Void, Detail string
 	Epoch        int
@@ -47,15 +47,17 @@ func Attest(ctx context.Context, where Cluster, epochs []state.Epoch) Standing {
 	if standing := c.compare(ctx, last); standing.Void != "" {
 		return standing
 	}
-	if err := where.Store.Canary(ctx, falseActor); err != nil {
-		return c.canaryVoid(ctx, err)
-	}
 	first := unbroken(epochs)
 	from, err := time.Parse(time.RFC3339, first.Time)
 	if err != nil {
 		return void(ReasonEpochMissing, "epoch %d: %v", first.Version, err)
 	}
-	return Standing{Epoch: first.Version, From: from}
+	standing := Standing{Epoch: first.Version, From: from}
+	if err := where.Store.Canary(ctx, falseActor); err != nil {
+		failed := c.canaryVoid(ctx, err)
+		standing.Void, standing.Detail = failed.Void, failed.Detail
+	}
+	return standing
 }
 
 // compare the live fence with an epoch.
