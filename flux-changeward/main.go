@@ -3,23 +3,12 @@
 package main
 
 import (
-	"context"
-	"os"
-	"os/signal"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
 	"github.com/changeward/changeward/pkg/cli"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	streams := cli.OSStreams("flux changeward")
-	code := cli.Run(ctx, newRoot(streams), os.Args[1:], streams)
-	stop()
-	os.Exit(code)
-}
+func main() { cli.Main("flux changeward", newRoot) }
 
 const rootLong = `flux changeward will gate Flux Kustomizations, and lead through an incident: suspend, change,
 bring Git in line, resume.

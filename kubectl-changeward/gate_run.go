@@ -110,7 +110,7 @@ func (o *gateOptions) announce(session *cli.Session, result *gate.Result) {
 }
 
 func (o *gateOptions) view(session *cli.Session, r *gate.Result) render.PlanView {
-	return render.PlanView{Plan: r.Plan, Judged: r.Judgement.Changes, Target: session.Target, ShowUnchanged: o.showUnchanged}
+	return session.View(r.Plan, &r.Judgement, o.showUnchanged)
 }
 
 func (o *gateOptions) print(session *cli.Session, r *gate.Result) error {

@@ -3,19 +3,6 @@
 // `kubectl changeward` finds it.
 package main
 
-import (
-	"context"
-	"os"
-	"os/signal"
-	"syscall"
+import "github.com/changeward/changeward/pkg/cli"
 
-	"github.com/changeward/changeward/pkg/cli"
-)
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	streams := cli.OSStreams("kubectl changeward")
-	code := cli.Run(ctx, newRoot(streams), os.Args[1:], streams)
-	stop()
-	os.Exit(code)
-}
+func main() { cli.Main("kubectl changeward", newRoot) }

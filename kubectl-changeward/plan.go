@@ -75,10 +75,7 @@ func (o *planOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	view := render.PlanView{Plan: planned.Plan, Target: session.Target, ShowUnchanged: o.showUnchanged}
-	if judgement != nil {
-		view.Judged = judgement.Changes
-	}
+	view := session.View(planned.Plan, judgement, o.showUnchanged)
 	if err := o.print(view, judgement); err != nil {
 		return err
 	}

@@ -109,7 +109,8 @@ func storedView(ctx context.Context, session *cli.Session, request gate.Request)
 	if err != nil {
 		return nil, err
 	}
-	return &render.PlanView{Plan: stored, Judged: judgement.Changes}, nil
+	view := session.View(stored, judgement, false)
+	return &view, nil
 }
 
 // signed writes the signed bytes of a record, or its signature.

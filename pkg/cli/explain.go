@@ -62,8 +62,6 @@ func classify(err error, program string) (reason string, hints []string) {
 		return ReasonNoKey, []string{"name the one to use with --key or CHANGEWARD_KEY"}
 	case errors.As(err, &transport):
 		return ReasonUnreachable, []string{"is this the right cluster, and is the network up? `kubectl cluster-info` asks the same server"}
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.Contains(err.Error(), "arg(s)"):
-		return ReasonUsage, []string{"see `" + program + " --help`"}
 	}
 	return ReasonFailed, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/pkg/render"
 	"github.com/changeward/changeward/state"
 )
 
@@ -105,6 +106,19 @@ func (s *Session) Judge(ctx context.Context, p *plan.Plan, header state.Plan) (*
 	inForce, _ := s.Ledger.Policy()
 	judgement := inForce.Judge(input)
 	return &judgement, nil
+}
+
+// View is a plan as this caller reads it. judgement may be nil.
+func (s *Session) View(p *plan.Plan, judgement *policy.Judgement, showUnchanged bool) render.PlanView {
+	view := render.PlanView{Plan: p, Target: s.Target, ShowUnchanged: showUnchanged}
+	if judgement != nil {
+		view.Judged = judgement.Changes
+	}
+	if s.Ledger != nil {
+		inForce, _ := s.Ledger.Policy()
+		view.Env = inForce.Env
+	}
+	return view
 }
 
 // Header is how this caller would put a plan forward.

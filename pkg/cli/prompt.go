@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,12 +15,15 @@ import (
 
 // Asker asks a person. It is made once per command, since it reads ahead.
 type Asker struct {
+	ctx     context.Context // of the command: an interrupt ends the waiting
 	streams Streams
 	in      *bufio.Reader
 }
 
-// Asker of these streams.
-func (s Streams) Asker() *Asker { return &Asker{streams: s, in: bufio.NewReader(s.In)} }
+// Asker of these streams, until ctx ends.
+func (s Streams) Asker(ctx context.Context) *Asker {
+	return &Asker{ctx: ctx, streams: s, in: bufio.NewReader(s.In)}
+}
 
 // Confirm asks a yes-or-no question, unless yes says that the answer was given
 // as a flag. Anything but y or yes is a no, and a Failure.
@@ -80,7 +84,10 @@ func (a *Asker) Line(question string) (string, error) {
 	if _, err := io.WriteString(a.streams.ErrOut, render.EscapeBlock(question)); err != nil {
 		return "", fmt.Errorf("ask: %w", err)
 	}
-	answer, err := a.in.ReadString('\n')
+	answer, err := await(a.ctx, func() (string, error) { return a.in.ReadString('\n') })
+	if errors.Is(err, context.Canceled) {
+		return "", err
+	}
 	if err != nil && (!errors.Is(err, io.EOF) || answer == "") {
 		return "", Fail(ReasonNotConfirmed, errors.New("not confirmed: no answer"))
 	}
@@ -94,9 +101,30 @@ func (a *Asker) Secret(question string) ([]byte, error) {
 		return nil, errors.New("the key has a passphrase, and there is no terminal to ask on")
 	}
 	a.streams.Note(question)
-	secret, err := term.ReadPassword(int(file.Fd()))
+	secret, err := await(a.ctx, func() ([]byte, error) { return term.ReadPassword(int(file.Fd())) })
 	if err != nil {
 		return nil, fmt.Errorf("read the passphrase: %w", err)
 	}
 	return secret, nil
+}
+
+// await waits for an answer or the end of ctx. A read of a terminal cannot be
+// stopped; it ends with the process.
+func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := read()
+		done <- result{value, err}
+	}()
+	select {
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	case r := <-done:
+		return r.value, r.err
+	}
 }

@@ -5,12 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/changeward/changeward/pkg/render"
 )
+
+// Main runs a binary on its process: its arguments, streams and signals. The
+// first interrupt ends the command in order, the second one at once.
+func Main(program string, build func(Streams) *cobra.Command) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	streams := OSStreams(program)
+	os.Exit(Run(ctx, build(streams), os.Args[1:], streams))
+}
 
 // Run runs one command line in this process and returns its exit code. With
 // -o json stdout gets exactly one document, whatever happens; --out FILE is

@@ -58,7 +58,7 @@ func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Nee
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Streams: streams, Config: at.config, Namespace: at.namespace, Target: flags.Target, asker: streams.Asker()}
+	s := &Session{Streams: streams, Config: at.config, Namespace: at.namespace, Target: flags.Target, asker: streams.Asker(ctx)}
 	if s.Client, err = dryrun.New(at.config); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}

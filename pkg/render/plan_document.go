@@ -16,6 +16,8 @@ type PlanView struct {
 	// Target is the alias that the caller used; "" falls back to the
 	// cluster's name, then to "cluster".
 	Target string
+	// Env is the policy's environment, for plans without a judged change.
+	Env string
 	// ShowUnchanged lists objects that would not change.
 	ShowUnchanged bool
 }

@@ -75,6 +75,9 @@ func (v PlanView) where() string {
 			envs = append(envs, judged.Env)
 		}
 	}
+	if len(envs) == 0 && v.Env != "" {
+		envs = append(envs, v.Env)
+	}
 	if len(envs) == 0 {
 		return target
 	}
