@@ -101,6 +101,10 @@ func (a *Asker) Secret(question string) ([]byte, error) {
 		return nil, errors.New("the key has a passphrase, and there is no terminal to ask on")
 	}
 	a.streams.Note(question)
+	if before, err := term.GetState(int(file.Fd())); err == nil {
+		stop := context.AfterFunc(a.ctx, func() { _ = term.Restore(int(file.Fd()), before) })
+		defer stop()
+	}
 	secret, err := await(a.ctx, func() ([]byte, error) { return term.ReadPassword(int(file.Fd())) })
 	if err != nil {
 		return nil, fmt.Errorf("read the passphrase: %w", err)
