@@ -13,10 +13,10 @@ type arrivals struct {
 	kinds      map[schema.GroupVersionKind]bool
 }
 
-func arrivalsOf(set manifest.Set) arrivals {
+func arrivalsOf(set manifest.Set, isHook func(manifest.Object) bool) arrivals {
 	a := arrivals{namespaces: map[string]bool{}, kinds: map[schema.GroupVersionKind]bool{}}
 	for _, object := range set.Objects {
-		if _, _, isHook := manifest.Hook(object); isHook {
+		if isHook(object) {
 			continue
 		}
 		switch (schema.GroupKind{Group: object.Group(), Kind: object.Kind()}).String() {

@@ -32,11 +32,14 @@ func (o *observer) observe(ctx context.Context, t *target, seen *plan.Observatio
 
 func (o *observer) dryRun(ctx context.Context, t *target, seen *plan.Observation) (moment, error) {
 	m, err := o.moment(ctx, t)
+	if m.treatment.Applier.Mode != "" { // LIVE could be read
+		seen.Applier, seen.Skip = m.treatment.Applier, m.treatment.Skip
+	}
 	if m.live != nil {
 		seen.ResourceVersion = m.live.GetResourceVersion()
 		seen.Live = o.maskOf(t, m)(bare(m.live, t))
 	}
-	if err != nil {
+	if err != nil || seen.Skip != "" {
 		return m, err
 	}
 	return m, o.complete(ctx, t, m, seen)
@@ -49,6 +52,7 @@ func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan
 		seen.Merged = seen.Live // one copy is enough for what does not change
 		return nil
 	}
+	seen.Notes = append(seen.Notes, m.treatment.Notes...)
 	schema, err := o.index.published(ctx, t.gvk)
 	if err != nil {
 		return err

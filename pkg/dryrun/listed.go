@@ -57,7 +57,7 @@ func (o *observer) list(ctx context.Context, set manifest.Set) *listed {
 	for _, object := range set.Objects {
 		at := home{gvkOf(object), object.Namespace()}
 		_, served := o.options.Kinds.served[at.gvk]
-		if _, _, isHook := manifest.Hook(object); !served || isHook || manifest.IsSecret(object.Content) {
+		if !served || o.isHook(object) || manifest.IsSecret(object.Content) {
 			continue
 		}
 		if wanted[at] == nil {

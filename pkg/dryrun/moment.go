@@ -2,11 +2,14 @@ package dryrun
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/changeward/changeward/pkg/manifest"
 )
 
 // attempts is how often an object is observed until LIVE and MERGED are of one
@@ -20,12 +23,17 @@ type moment struct {
 	merged *unstructured.Unstructured
 	posted *unstructured.Unstructured // of a create: the object before SSA, see admission.go
 	taken  []conflict                 // fields that force takes from others
+
+	treatment Treatment
 }
 
 // settled says that LIVE and MERGED are of one moment: nobody wrote in
 // between. A dry run of a create has no resourceVersion.
 func (m moment) settled() bool {
-	if m.live == nil {
+	switch {
+	case m.treatment.Skip != "":
+		return true
+	case m.live == nil:
 		return m.merged.GetResourceVersion() == "" && m.posted != nil
 	}
 	return m.live.GetResourceVersion() == m.merged.GetResourceVersion()
@@ -59,20 +67,37 @@ func (o *observer) look(ctx context.Context, t *target) (m moment, err error) {
 			return m, err
 		}
 	}
-	applier := o.options.Applier
+	if m.treatment, err = o.treat(t.object, m.live); err != nil || m.treatment.Skip != "" {
+		return m, err
+	}
+	return m, o.serverSide(ctx, t, &m)
+}
+
+// treat asks the applier what becomes of an object.
+func (o *observer) treat(desired manifest.Object, live *unstructured.Unstructured) (Treatment, error) {
+	treatment, err := o.options.Applier.Treat(desired, live)
+	if err != nil {
+		return treatment, fmt.Errorf("the applier would fail: %w", err)
+	}
+	return treatment, nil
+}
+
+// serverSide asks what a server-side apply would leave.
+func (o *observer) serverSide(ctx context.Context, t *target, m *moment) (err error) {
+	applier := m.treatment.Applier
 	m.merged, err = t.apply(ctx, applier, false)
 	if conflicts := conflictsOf(err); applier.Force && len(conflicts) > 0 {
 		m.taken = conflicts
 		m.merged, err = t.apply(ctx, applier, true)
 	}
 	if err != nil || m.live != nil || m.merged.GetResourceVersion() != "" {
-		return m, err
+		return err
 	}
 	m.posted, err = t.create(ctx, applier)
 	if apierrors.IsAlreadyExists(err) {
 		m.posted, err = nil, nil // someone created it just now: look again
 	}
-	return m, err
+	return err
 }
 
 // errMoving is why an object that never holds still cannot be planned.

@@ -24,11 +24,11 @@ func (c *Client) Observe(ctx context.Context, set manifest.Set, options ObserveO
 		options.Concurrency = defaultConcurrency
 	}
 	o := &observer{
-		client:   c,
-		options:  options,
-		index:    &schemaIndex{schemas: c.schemas},
-		arrivals: arrivalsOf(set),
+		client:  c,
+		options: options,
+		index:   &schemaIndex{schemas: c.schemas},
 	}
+	o.arrivals = arrivalsOf(set, o.isHook)
 	o.listed = o.list(ctx, set)
 	seen := make([]plan.Observation, len(set.Objects))
 	progress := o.progress(len(set.Objects))
@@ -75,10 +75,13 @@ func (o *observer) progress(total int) func() {
 
 // object observes one object. The observation holds masked values only.
 func (o *observer) object(ctx context.Context, object manifest.Object) plan.Observation {
+	object, refusal := o.desired(object)
 	shown := object
 	shown.Content = o.mask(object.Content)
-	seen := plan.Observation{Object: shown, Applier: o.options.Applier, Notes: slices.Clone(object.Notes)}
-	if _, _, isHook := manifest.Hook(object); isHook {
+	treatment, _ := o.treat(object, nil) // asked again when more is known
+	seen := plan.Observation{Object: shown, Applier: treatment.Applier, Notes: slices.Clone(object.Notes),
+		NoHooks: !o.options.Applier.Hooks(), Failure: refusal}
+	if refusal != nil || o.isHook(object) {
 		return seen
 	}
 	said := &warnings{}
@@ -96,4 +99,20 @@ func (o *observer) object(ctx context.Context, object manifest.Object) plan.Obse
 		seen.Warnings = append(seen.Warnings, manifest.Redact(text, object.Content))
 	}
 	return seen
+}
+
+// desired is the object as the applier sends it, or why it does not.
+func (o *observer) desired(object manifest.Object) (manifest.Object, *plan.Failure) {
+	desired, err := o.options.Applier.Desired(object)
+	if err != nil {
+		return object, &plan.Failure{Reason: plan.ReasonInvalid,
+			Message: manifest.Redact("the applier refuses the object: "+err.Error(), object.Content)}
+	}
+	return desired, nil
+}
+
+// isHook says whether the applier takes the object for a hook.
+func (o *observer) isHook(object manifest.Object) bool {
+	_, _, isHook := manifest.Hook(object)
+	return isHook && o.options.Applier.Hooks()
 }

@@ -2,25 +2,17 @@ package dryrun
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/changeward/changeward/pkg/manifest"
-	"github.com/changeward/changeward/pkg/plan"
 )
 
 // Manager is the field manager of changeward's own applies.
 const Manager = "changeward"
 
-// Changeward is the applier of the direct lane: server-side apply as
-// changeward.
-func Changeward(force bool) plan.Applier {
-	return plan.Applier{Name: Manager, Mode: plan.ModeServerSide, Manager: Manager, Force: force}
-}
-
 // ObserveOptions is how to observe. Kinds, Applier and Masker are required.
 type ObserveOptions struct {
 	Kinds   *Kinds
-	Applier plan.Applier
+	Applier Applier
 	Masker  manifest.Masker
 	// Concurrency is the number of objects observed at once; 0 means 16.
 	Concurrency int
@@ -39,9 +31,8 @@ func (o ObserveOptions) check() error {
 	if len(o.Masker.Key) == 0 {
 		problems = append(problems, errors.New("observe: no key to mask with"))
 	}
-	if o.Applier.Mode != plan.ModeServerSide || o.Applier.Manager == "" {
-		problems = append(problems, fmt.Errorf("observe: no dry run for applier %q in mode %q as manager %q",
-			o.Applier.Name, o.Applier.Mode, o.Applier.Manager))
+	if o.Applier == nil {
+		problems = append(problems, errors.New("observe: no applier"))
 	}
 	return errors.Join(problems...)
 }

@@ -65,6 +65,11 @@ func (o *observer) simulate(ctx context.Context, t *target, why string, seen *pl
 	if err != nil {
 		return err
 	}
+	treatment, err := o.treat(t.object, live)
+	if err != nil {
+		return err
+	}
+	seen.Applier, seen.Skip = treatment.Applier, treatment.Skip
 	if live == nil {
 		seen.Unverified, seen.Live, seen.Merged = why, nil, seen.Object.Content
 		return nil
@@ -72,7 +77,7 @@ func (o *observer) simulate(ctx context.Context, t *target, why string, seen *pl
 	if seen.Schema, err = o.index.of(ctx, t.gvk); err != nil {
 		return err
 	}
-	merged, err := applied(live, normalised(t.object), o.options.Applier, seen.Schema)
+	merged, err := applied(live, normalised(t.object), treatment.Applier, seen.Schema)
 	if err != nil {
 		return fmt.Errorf("simulate an apply: %w", err)
 	}

@@ -24,14 +24,16 @@ func changeOf(o Observation) (observed, *Failure) {
 	out.live, out.merged = o.Live, o.Merged
 	out.Change = Change{
 		Body: bodyOf(o), Applier: o.Applier.Name, Source: o.Object.Source,
-		Unverified: o.Unverified, Notes: slices.Clone(o.Notes), Holders: o.Holders,
+		Unverified: o.Unverified, Skipped: o.Skip, Notes: slices.Clone(o.Notes), Holders: o.Holders,
 	}
 	switch {
 	case o.Failure != nil:
 		return out, o.Failure
-	case isHook:
+	case isHook && !o.NoHooks:
 		out.Body.Operation, out.Body.Phases = Hook, phases
 		out.Body.Object = desired(o)
+	case o.Skip != "":
+		out.Body.Operation = None
 	case o.Merged == nil && (o.Live != nil || o.Unverified == ""):
 		return out, unaccounted("there is no answer of the server to compare with")
 	case o.Live == nil:

@@ -69,6 +69,12 @@ type Observation struct {
 	// ResourceVersion is LIVE's.
 	ResourceVersion string
 	Applier         Applier
+	// NoHooks says that the applier knows no hooks: what looks like one is
+	// applied like all other objects.
+	NoHooks bool
+	// Skip says why the applier leaves the object alone; "" means that it does
+	// not.
+	Skip string
 	// TakesOver are the fields whose value is taken from another manager.
 	TakesOver []Takeover
 	// Unverified says what the server could not check; "" means that it did.
@@ -160,6 +166,7 @@ type Change struct {
 	Reversible bool
 	Why        string // why not reversible
 	Unverified string
+	Skipped    string // why the applier leaves the object alone
 	Owner      string
 	Risks      []Risk
 	Notes      []string

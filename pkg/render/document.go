@@ -119,6 +119,7 @@ type Change struct {
 	Owner            *string               `json:"owner"`
 	Risks            []plan.Risk           `json:"risks"`
 	Source           string                `json:"source"`
+	Skipped          string                `json:"skipped,omitempty"` // why the applier leaves the object alone
 	Applier          plan.Applier          `json:"applier"`
 	Phases           []string              `json:"phases,omitempty"`
 	Fields           []Field               `json:"fields,omitempty"`

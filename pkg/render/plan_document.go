@@ -41,8 +41,8 @@ func PlanDocument(view PlanView) Plan {
 	for i, change := range p.Changes {
 		document.Changes = append(document.Changes, changeDocument(change, view.env(i)))
 	}
-	if view.ShowUnchanged {
-		for _, change := range p.Unchanged {
+	for _, change := range p.Unchanged {
+		if view.ShowUnchanged || change.Skipped != "" || len(change.Notes) > 0 {
 			document.Changes = append(document.Changes, changeDocument(change, ""))
 		}
 	}
@@ -61,7 +61,7 @@ func changeDocument(c plan.Change, env string) Change {
 		Operation: body.Operation, Group: body.Group, Version: body.Version, Kind: body.Kind,
 		Namespace: body.Namespace, Name: body.Name, Env: env, Digest: c.Digest,
 		Reversible: c.Reversible, Irreversible: c.Why,
-		Unverified: c.Unverified != "", UnverifiedReason: c.Unverified,
+		Unverified: c.Unverified != "", UnverifiedReason: c.Unverified, Skipped: c.Skipped,
 		Risks: list(c.Risks), Source: c.Source.String(), Phases: body.Phases,
 		Applier: plan.Applier{Name: c.Applier, Mode: body.Applier.Mode, Manager: body.Applier.Manager, Force: body.Applier.Force},
 		Object:  plan.Shown(body.Object), TakesOver: body.TakesOver, Notes: list(c.Notes),

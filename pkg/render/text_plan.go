@@ -22,10 +22,8 @@ func (s Style) Plan(view PlanView) string {
 			l.change(change)
 		}
 	}
-	if view.ShowUnchanged {
-		for _, change := range view.Plan.Unchanged {
-			l.line(faint, "= "+Object(change.Body.Key())+" (unchanged)")
-		}
+	for _, change := range view.Plan.Unchanged {
+		l.unchanged(change, view.ShowUnchanged)
 	}
 	for _, warning := range view.Plan.Warnings {
 		l.line(yellow, "note: "+Escape(warning))
@@ -44,6 +42,20 @@ func (l *lines) hooks(p *plan.Plan) {
 	if len(hooks) > 0 {
 		l.line(plain, count(len(hooks), "hook", "hooks")+
 			" (Argo CD and Helm hooks are not compared with live objects): "+strings.Join(hooks, ", "))
+	}
+}
+
+// unchanged is an object that stays as it is: listed where the applier leaves
+// it alone, where there is something to say about it, or on demand.
+func (l *lines) unchanged(c plan.Change, demanded bool) {
+	switch {
+	case c.Skipped != "":
+		l.line(plain, "= "+Object(c.Body.Key())+" (left alone: "+Escape(c.Skipped)+")")
+	case demanded || len(c.Notes) > 0:
+		l.line(faint, "= "+Object(c.Body.Key())+" (unchanged)")
+	}
+	for _, note := range c.Notes {
+		l.line(faint, indent+"note: "+Escape(note))
 	}
 }
 

@@ -1,0 +1,77 @@
+package dryrun
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
+)
+
+// Applier is who will really apply a set: all in which appliers differ. The
+// observer calls it from many goroutines at once, first Desired, once for each
+// object, and then Treat, for each look at that object.
+type Applier interface {
+	// Hooks says whether the applier knows hooks. One that does not applies
+	// them like all other objects.
+	Hooks() bool
+	// Desired is the object as the applier sends it: normalised, with the
+	// labels and annotations that the applier adds. It copies what it changes.
+	// An error is why the applier refuses the object.
+	Desired(object manifest.Object) (manifest.Object, error)
+	// Treat decides what becomes of an object. LIVE is nil where the object
+	// does not exist, or is not known yet; it is not to be changed. An error is
+	// why the applier fails.
+	Treat(desired manifest.Object, live *unstructured.Unstructured) (Treatment, error)
+}
+
+// Treatment is what an applier does with one object. Applier alone is
+// required; its mode decides which request is made.
+type Treatment struct {
+	// Applier is what the plan reports of it.
+	Applier plan.Applier
+	// Skip says why the applier leaves the object alone; "" means that it does
+	// not.
+	Skip string
+	// Content is sent in place of the desired object where that depends on
+	// LIVE; nil means the desired object.
+	Content map[string]any
+	// Validation of unknown fields, as fieldValidation of a request has it; ""
+	// means Strict.
+	Validation string
+	// Before and After change managed fields and annotations, in place, as the
+	// applier does before it sends its patch, and after that. Before is given
+	// LIVE; After what the patch has made of it, and when it changes anything,
+	// the patch is sent again. They count in mode server-side only; nil
+	// changes nothing.
+	Before, After func(object *unstructured.Unstructured) error
+	// Replaces says whether the applier deletes the object and creates it
+	// anew, where the server refused the dry run with this error; nil is no
+	// refusal. It is asked for objects that exist. nil means never.
+	Replaces func(refusal error) bool
+	// Unmoved says that the applier, having seen what a dry run makes of LIVE,
+	// sends nothing. It is not asked where Before or After had something to
+	// change. nil means that it always sends.
+	Unmoved func(live, merged *unstructured.Unstructured) bool
+	// Notes are for people, where something changes.
+	Notes []string
+}
+
+// replaces asks Replaces.
+func (t Treatment) replaces(refusal error) bool { return t.Replaces != nil && t.Replaces(refusal) }
+
+// Changeward is the applier of the direct lane: server-side apply as
+// changeward, which rewrites no managed fields. Force takes fields over from
+// other managers.
+func Changeward(force bool) Applier {
+	return changeward{plan.Applier{Name: Manager, Mode: plan.ModeServerSide, Manager: Manager, Force: force}}
+}
+
+type changeward struct{ applier plan.Applier }
+
+func (changeward) Hooks() bool { return true }
+
+func (changeward) Desired(object manifest.Object) (manifest.Object, error) { return object, nil }
+
+func (c changeward) Treat(manifest.Object, *unstructured.Unstructured) (Treatment, error) {
+	return Treatment{Applier: c.applier}, nil
+}
