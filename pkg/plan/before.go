@@ -19,12 +19,18 @@ type Prior struct {
 
 // Before is the canonical before-state of a plan: LIVE of each object that it
 // would update, replace or delete, in the order of the plan. It is nil where
-// there is none.
-func Before(p *Plan, observations []Observation) ([]byte, error) {
+// there is none. Observations and removals are those that the plan was built
+// from.
+func Before(p *Plan, observations []Observation, removals ...Removal) ([]byte, error) {
 	live := map[manifest.Key]Observation{}
 	for _, o := range observations {
 		if o.Live != nil {
 			live[keyOf(o.Object)] = o
+		}
+	}
+	for _, r := range removals {
+		if r.Live != nil {
+			live[r.Key] = r.prior()
 		}
 	}
 	var priors []Prior

@@ -16,6 +16,11 @@ type Input struct {
 	Scope        string // recorded, not hashed
 	Prune        bool   // whether the applier deletes what left the manifests
 	Observations []Observation
+	// Owner is who the plan is made for, such as kustomization/flux-system/apps;
+	// "" where it is made for nobody.
+	Owner string
+	// Removals are objects that left the manifests, as their owner lists them.
+	Removals []Removal
 	// Problems are objects that could not even be observed.
 	Problems []Failed
 }
@@ -28,10 +33,15 @@ func Build(in Input) (*Plan, error) {
 		Header: Header{Schema: SchemaV1, Rules: Rules, Cluster: in.Cluster, Prune: in.Prune},
 		Scope:  in.Scope,
 		Failed: slices.Clone(in.Problems),
-	}}
+	}, owner: in.Owner, living: map[string]int{}, dying: map[string]bool{}}
 	for _, o := range in.Observations {
+		b.count(o)
 		b.observe(o)
 	}
+	for _, r := range in.Removals {
+		b.remove(r)
+	}
+	b.noteDying()
 	return b.finish()
 }
 
@@ -40,12 +50,17 @@ func Build(in Input) (*Plan, error) {
 type subject struct {
 	Change
 	live, merged map[string]any
+	owners       []Owner
+	others       []Owner // but for the one that the plan is made for
 }
 
 type builder struct {
 	plan     *Plan
+	owner    string // that the plan is made for
 	changed  []subject
 	warnings map[string]bool
+	living   map[string]int  // objects of the manifests that live in a namespace
+	dying    map[string]bool // namespaces that the plan deletes
 }
 
 func (b *builder) observe(o Observation) {
@@ -53,22 +68,29 @@ func (b *builder) observe(o Observation) {
 	for _, warning := range s.warnings {
 		b.warn(keyOf(o.Object).String() + ": " + warning)
 	}
-	if failure == nil && s.Body.Operation != None {
-		var err error
-		if s.Digest, err = state.DigestOf(s.Body); err != nil {
-			failure = &Failure{Reason: ReasonInvalid, Message: err.Error()}
-		}
-	}
-	switch {
-	case failure != nil:
+	if failure != nil {
 		b.plan.Failed = append(b.plan.Failed, Failed{
 			Key: keyOf(o.Object), Version: o.Object.Version(), Source: o.Object.Source, Failure: *failure, Holders: o.Holders,
 		})
-	case s.Body.Operation == None:
-		b.plan.Unchanged = append(b.plan.Unchanged, s.Change)
-	default:
-		b.changed = append(b.changed, s.subject)
+		return
 	}
+	s.noteOwners(b.owner)
+	b.add(s.subject)
+}
+
+// add takes a change into the plan, or what has no digest as a failure.
+func (b *builder) add(s subject) {
+	if s.Body.Operation == None {
+		b.plan.Unchanged = append(b.plan.Unchanged, s.Change)
+		return
+	}
+	var err error
+	if s.Digest, err = state.DigestOf(s.Body); err != nil {
+		b.plan.Failed = append(b.plan.Failed, Failed{Key: s.Body.Key(), Version: s.Body.Version, Source: s.Source,
+			Failure: Failure{Reason: ReasonInvalid, Message: err.Error()}, Holders: s.Holders})
+		return
+	}
+	b.changed = append(b.changed, s)
 }
 
 func (b *builder) warn(text string) {

@@ -21,10 +21,11 @@ type observed struct {
 func changeOf(o Observation) (observed, *Failure) {
 	phases, warnings, isHook := manifest.Hook(o.Object)
 	out := observed{warnings: append(slices.Clone(warnings), o.Warnings...)}
-	out.live, out.merged = o.Live, o.Merged
+	out.live, out.merged, out.owners = o.Live, o.Merged, o.Owners
 	out.Change = Change{
 		Body: bodyOf(o), Applier: o.Applier.Name, Source: o.Object.Source,
 		Unverified: o.Unverified, Skipped: o.Skip, Notes: slices.Clone(o.Notes), Holders: o.Holders,
+		Owner: ownerOf(o.Owners),
 	}
 	switch {
 	case o.Failure != nil:

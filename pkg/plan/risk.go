@@ -103,7 +103,7 @@ func operationRisks(c Change, prune bool) []Risk {
 	var out []Risk
 	switch b := c.Body; b.Operation {
 	case Delete:
-		out = append(out, Risk{Name: RiskDelete, Detail: deletionDetail(b.Delete)})
+		out = append(out, Risk{Name: RiskDelete, Detail: DeletionText(b)})
 		if prune {
 			out = append(out, Risk{Name: RiskPrune})
 		}
@@ -119,17 +119,6 @@ func operationRisks(c Change, prune bool) []Risk {
 		out = append(out, Risk{Name: RiskUnverified, Detail: c.Unverified})
 	}
 	return out
-}
-
-func deletionDetail(d *Deletion) string {
-	if d == nil || len(d.Contents) == 0 {
-		return ""
-	}
-	kinds := map[string]bool{}
-	for kind, n := range d.Contents {
-		kinds[fmt.Sprintf("%d %s", n, kind)] = true
-	}
-	return "with " + listed(sortedKeys(kinds))
 }
 
 func losers(fields []Takeover) []string {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -28,6 +27,9 @@ func storageRisks(f facts) []Risk {
 	claim := f.is("", "PersistentVolumeClaim")
 	kept := claim || f.is("", "PersistentVolume") || f.is("storage.k8s.io", "StorageClass", "CSIDriver", "VolumeAttributesClass") ||
 		f.Body.Group == "snapshot.storage.k8s.io"
+	if d := f.Body.Delete; d != nil && len(d.Volumes) > 0 {
+		out = append(out, Risk{Name: RiskStorage, Detail: "deletes " + plural(len(d.Volumes), "volume")})
+	}
 	if kept && f.Body.Operation == Delete || kept && !claim && f.Body.Operation == Create {
 		out = append(out, Risk{Name: RiskStorage})
 	}
@@ -82,27 +84,6 @@ func networkRisks(f facts) []Risk {
 		outside := l.plain == "spec.type" && l.value != "ClusterIP" || l.plain == "spec.externalIPs" || l.plain == "spec.externalName"
 		if outside && b.Operation != Update {
 			out = append(out, named(RiskNetwork, l))
-		}
-	}
-	return out
-}
-
-// ownerRisks says who else believes to own the live object.
-func ownerRisks(f facts) []Risk {
-	if f.live == nil {
-		return nil
-	}
-	var out []Risk
-	for _, mark := range []struct{ where, key, owner, applier string }{
-		{"annotations", "argocd.argoproj.io/tracking-id", "Argo CD", "argocd"},
-		{"labels", "argocd.argoproj.io/instance", "Argo CD", "argocd"},
-		{"labels", "kustomize.toolkit.fluxcd.io/name", "Flux Kustomization", "flux"},
-		{"labels", "helm.toolkit.fluxcd.io/name", "Flux HelmRelease", "flux"},
-		{"annotations", "meta.helm.sh/release-name", "Helm release", "helm"},
-	} {
-		marks, _ := metadata(f.live, mark.where).(map[string]any)
-		if name, ok := marks[mark.key].(string); ok && f.Applier != mark.applier {
-			out = append(out, Risk{Name: RiskGitOpsOwned, Detail: fmt.Sprintf("%s %s", mark.owner, name)})
 		}
 	}
 	return out

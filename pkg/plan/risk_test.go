@@ -174,12 +174,17 @@ func TestRisksOfTheCluster(t *testing.T) {
 		{name: "a class", merged: `{apiVersion: storage.k8s.io/v1, kind: StorageClass}`, want: "storage"},
 		{name: "another claim in a Pod", live: podOf(`volumes: [{name: v, persistentVolumeClaim: {claimName: a}}]`),
 			merged: podOf(`volumes: [{name: v, persistentVolumeClaim: {claimName: b}}]`), want: `storage: spec.volumes[name="v"].persistentVolumeClaim.claimName`},
-		{name: "an owner", live: `{kind: ConfigMap, metadata: {labels: {kustomize.toolkit.fluxcd.io/name: apps}, annotations: {"argocd.argoproj.io/tracking-id": "shop:x"}}, data: {a: "1"}}`,
-			merged: `{kind: ConfigMap, metadata: {labels: {kustomize.toolkit.fluxcd.io/name: apps}, annotations: {"argocd.argoproj.io/tracking-id": "shop:x"}}, data: {a: "2"}}`,
-			want:   "gitops-owned: Argo CD shop:x, Flux Kustomization apps"},
-		{name: "the owner itself", live: `{kind: ConfigMap, metadata: {labels: {kustomize.toolkit.fluxcd.io/name: apps}}, data: {a: "1"}}`,
-			merged: `{kind: ConfigMap, metadata: {labels: {kustomize.toolkit.fluxcd.io/name: apps}}, data: {a: "2"}}`,
-			change: func(o *plan.Observation) { o.Applier.Name = "flux" }},
+		{name: "an owner", live: `{kind: ConfigMap, data: {a: "1"}}`, merged: `{kind: ConfigMap, data: {a: "2"}}`, change: func(o *plan.Observation) {
+			o.Owners = []plan.Owner{{Name: "application/argocd/shop", Applier: "argocd", Verified: true}, {Name: "kustomization/flux-system/ghost", Applier: "flux"}}
+		}, want: "gitops-owned: application/argocd/shop, kustomization/flux-system/ghost (claimed, not verified)"},
+		{name: "the owner itself", live: `{kind: ConfigMap, data: {a: "1"}}`, merged: `{kind: ConfigMap, data: {a: "2"}}`, change: func(o *plan.Observation) {
+			o.Applier.Name = "flux"
+			o.Owners = []plan.Owner{{Name: "kustomization/flux-system/apps", Applier: "flux", Verified: true}}
+		}},
+		{name: "a claim in a manifest", merged: `{kind: ConfigMap, metadata: {labels: {kustomize.toolkit.fluxcd.io/name: payments}}}`,
+			want: `gitops-owned: claims an owner: metadata.labels["kustomize.toolkit.fluxcd.io/name"] = "payments"`},
+		{name: "the claim that Flux writes itself", merged: `{kind: ConfigMap, metadata: {labels: {kustomize.toolkit.fluxcd.io/name: payments}}}`,
+			change: func(o *plan.Observation) { o.Applier = plan.Applier{Name: "flux", Manager: "kustomize-controller"} }},
 	})
 }
 
@@ -239,7 +244,7 @@ func TestWhatGuardsChangewardIsProtected(t *testing.T) {
 func TestRisksOfOperationsThatOtherAppliersHave(t *testing.T) {
 	p := readHashCase(t, "../../testdata/hashes/v1/delete.json").build(t, nil)
 	assert.Equal(t, riskText(p.Changes[0].Risks), "delete\nprune")
-	assert.Equal(t, riskText(p.Changes[1].Risks), "delete: with 1 PersistentVolumeClaim, 2 ConfigMap\nprune")
+	assert.Equal(t, riskText(p.Changes[1].Risks), "delete: deletes Namespace shop-old, which contains 0 objects of this plan and 3 others\nprune\nstorage: deletes 1 volume")
 	p = readHashCase(t, "../../testdata/hashes/v1/replace.json").build(t, nil)
 	assert.Equal(t, riskText(p.Changes[0].Risks), "replace\nimage-unpinned: registry.example/import:2")
 }

@@ -134,6 +134,11 @@ func Text(p *Plan) string {
 			fmt.Fprintln(&out, "     "+AdmissionText(a))
 		}
 	}
+	for _, c := range p.Unchanged {
+		if c.Skipped != "" {
+			fmt.Fprintf(&out, "%s: %s\n", Title(c), c.Skipped)
+		}
+	}
 	for _, f := range p.Failed {
 		fmt.Fprintf(&out, "! %s (error): %s: %s\n", f.Key, f.Reason, f.Message)
 	}

@@ -87,6 +87,8 @@ type Observation struct {
 	// Holders tell who wrote a field of LIVE last, by its path. They are there
 	// where LIVE and MERGED differ, and where they conflict.
 	Holders map[string]Holder
+	// Owners are who keeps the live object as it is, or says so.
+	Owners []Owner
 }
 
 // Holder is the manager of a field of LIVE, and when it last wrote.
@@ -140,9 +142,11 @@ type Takeover struct {
 type Deletion struct {
 	Propagation string            `json:"propagation"`
 	Guards      map[string]string `json:"guards,omitempty"`
-	Fields      any               `json:"fields,omitempty"` // what the owner applied
-	Contents    map[string]int    `json:"contents,omitempty"`
-	Volumes     []string          `json:"volumes,omitempty"`
+	Fields      any               `json:"fields,omitempty"`   // what the owner applied
+	Contents    map[string]int    `json:"contents,omitempty"` // what dies with it, by kind
+	Wanted      int               `json:"wanted,omitempty"`   // how much of that the manifests hold
+	Volumes     []string          `json:"volumes,omitempty"`  // UIDs of the claims among it
+	Claims      []string          `json:"claims,omitempty"`   // names of the claims among it
 }
 
 // Key is the identity of the changed object.

@@ -140,9 +140,12 @@ type Field struct {
 
 // Deletion says what goes with a deleted object.
 type Deletion struct {
-	Propagation string         `json:"propagation"`
-	Contents    map[string]int `json:"contents,omitempty"` // by kind
-	Volumes     []string       `json:"volumes,omitempty"`  // UIDs
+	Propagation string            `json:"propagation"`
+	Guards      map[string]string `json:"guards,omitempty"`   // annotations of the live object that steer pruning
+	Contents    map[string]int    `json:"contents,omitempty"` // by kind
+	Wanted      int               `json:"wanted,omitempty"`   // how many of the contents the manifests hold
+	Volumes     []string          `json:"volumes,omitempty"`  // UIDs of claims
+	Claims      []string          `json:"claims,omitempty"`   // their names
 }
 
 // Problem is one object or input that could not be handled.

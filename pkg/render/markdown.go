@@ -86,6 +86,9 @@ func body(s Style, view PlanView, room int) string {
 	for _, change := range byRisk(view.Plan.Changes) {
 		l.change(change)
 	}
+	for _, change := range view.Plan.Unchanged {
+		l.unchanged(change, false)
+	}
 	text := l.out.String()
 	if text == "" {
 		return ""

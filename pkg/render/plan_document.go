@@ -78,7 +78,8 @@ func changeDocument(c plan.Change, env string) Change {
 	}
 	if d := body.Delete; d != nil {
 		document.Object = plan.Shown(d.Fields)
-		document.Deletion = &Deletion{Propagation: d.Propagation, Contents: d.Contents, Volumes: d.Volumes}
+		document.Deletion = &Deletion{Propagation: d.Propagation, Guards: d.Guards, Contents: d.Contents, Wanted: d.Wanted,
+			Volumes: d.Volumes, Claims: d.Claims}
 	}
 	return document
 }

@@ -108,9 +108,11 @@ func richPlan() *plan.Plan {
 			Owner: "kustomization/flux-system/apps", Reversible: true, Notes: []string{"held by hpa"},
 			Risks: []plan.Risk{{Name: "restart", Detail: "3 pods will roll"}, {Name: "takes-over"}}},
 		plan.Change{Body: plan.Body{Group: "example.com", Version: "v1", Kind: "Widget", Name: "w", Operation: plan.Delete, Applier: serverSide(),
-			Delete: &plan.Deletion{Propagation: "background", Contents: map[string]int{"Pod": 3}, Guards: map[string]string{"keep": "true"},
-				Volumes: []string{"uid-9"}, Fields: map[string]any{"spec": map[string]any{"size": int64(3)}}}},
+			Delete: &plan.Deletion{Propagation: "background", Contents: map[string]int{"Pod": 3, "PersistentVolumeClaim": 1}, Guards: map[string]string{"keep": "true"},
+				Volumes: []string{"uid-9"}, Claims: []string{"db-0"}, Fields: map[string]any{"spec": map[string]any{"size": int64(3)}}}},
 			Why: "deletes data", Risks: []plan.Risk{{Name: "delete"}, {Name: "prune"}}})
+	p.Unchanged = append(p.Unchanged, plan.Change{Body: plan.Body{Version: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "kept", Operation: plan.None},
+		Skipped: "not deleted, prune: disabled"})
 	p.Failed = []plan.Failed{{Key: manifest.Key{Kind: "Secret", Namespace: "shop", Name: "x"}, Version: "v1",
 		Source:  manifest.Source{File: "apps/shop/x.yaml", Line: 3},
 		Failure: plan.Failure{Reason: "Conflict", Message: "another manager holds a field", Conflicts: []plan.Conflict{{Path: "data.a", Manager: "kubectl-edit", New: "v"}}}}}

@@ -93,6 +93,9 @@ func (l *lines) content(c plan.Change) {
 	if d == nil {
 		return
 	}
+	if text := plan.DeletionText(c.Body); text != "" {
+		l.line(red, indent+Escape(text))
+	}
 	l.line(plain, indent+"propagation: "+Escape(d.Propagation))
 	for _, kind := range slices.Sorted(maps.Keys(d.Contents)) {
 		l.line(red, fmt.Sprintf("%sdies with it: %d × %s", indent, d.Contents[kind], Escape(kind)))

@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/changeward/changeward/pkg/manifest"
+)
+
+// Removal is what the server answered about one object that left the
+// manifests, and that its owner keeps a list of. Secret values are masked
+// already.
+type Removal struct {
+	Key     manifest.Key
+	Version string
+	Source  manifest.Source // the list that names it
+	Live    map[string]any  // nil: the object is gone, nothing is to do
+	// StatusSubresource says that status is not part of an apply.
+	StatusSubresource bool
+	Applier           Applier
+	Deletion          Deletion
+	// Kept is why the applier leaves the object there; "" means that it
+	// deletes it.
+	Kept     string
+	Owners   []Owner
+	Warnings []string
+	Notes    []string
+	Failure  *Failure
+}
+
+// remove adds what becomes of an object that left the manifests.
+func (b *builder) remove(r Removal) {
+	for _, warning := range r.Warnings {
+		b.warn(r.Key.String() + ": " + warning)
+	}
+	switch {
+	case r.Failure != nil:
+		b.plan.Failed = append(b.plan.Failed, Failed{Key: r.Key, Version: r.Version, Source: r.Source, Failure: *r.Failure})
+	case r.Live == nil:
+	case r.Kept != "":
+		s := r.subject(None)
+		s.Skipped = r.Kept
+		b.add(s)
+	default:
+		b.delete(r)
+	}
+}
+
+func (r Removal) subject(operation Operation) subject {
+	return subject{live: r.Live, owners: r.Owners, Change: Change{
+		Body: Body{
+			Group: r.Key.Group, Version: r.Version, Kind: r.Key.Kind, Namespace: r.Key.Namespace, Name: r.Key.Name,
+			Operation: operation,
+			Applier:   HashedApplier{Mode: r.Applier.Mode, Manager: r.Applier.Manager, Force: r.Applier.Force},
+		},
+		Applier: r.Applier.Name, Source: r.Source, Owner: ownerOf(r.Owners), Notes: slices.Clone(r.Notes),
+	}}
+}
+
+func (b *builder) delete(r Removal) {
+	s := r.subject(Delete)
+	deletion := r.Deletion
+	if r.isNamespace() {
+		deletion.Wanted = b.living[r.Key.Name]
+		b.dying[r.Key.Name] = true
+	}
+	s.Body.LiveUID, _ = metadata(r.Live, "uid").(string)
+	s.Body.Delete = &deletion
+	s.noteOwners(b.owner)
+	b.add(s)
+}
+
+func (r Removal) isNamespace() bool { return r.Key.Group == "" && r.Key.Kind == "Namespace" }
+
+// count notes the objects of the manifests that live in a namespace: they
+// would die with it.
+func (b *builder) count(o Observation) {
+	if o.Live != nil && o.Object.Namespace() != "" {
+		b.living[o.Object.Namespace()]++
+	}
+}
+
+// noteDying says of what is in a namespace that goes, that it goes as well.
+func (b *builder) noteDying() {
+	note := func(c *Change) {
+		if b.dying[c.Body.Namespace] && c.Body.Operation != Delete {
+			c.Notes = append(c.Notes, "its namespace "+c.Body.Namespace+" is deleted by this plan, and the object with it")
+		}
+	}
+	for i := range b.changed {
+		note(&b.changed[i].Change)
+	}
+	for i := range b.plan.Unchanged {
+		note(&b.plan.Unchanged[i])
+	}
+}
+
+// prior is the observation under which Before finds the object that a removal
+// deletes.
+func (r Removal) prior() Observation {
+	content := map[string]any{"apiVersion": strings.TrimPrefix(r.Key.Group+"/"+r.Version, "/"), "kind": r.Key.Kind,
+		"metadata": map[string]any{"name": r.Key.Name, "namespace": r.Key.Namespace}}
+	return Observation{Object: manifest.Object{Content: content, Source: r.Source}, Live: r.Live,
+		StatusSubresource: r.StatusSubresource}
+}
+
+// DeletionText says what goes with a deleted object, in one line; "" where
+// nothing does.
+func DeletionText(b Body) string {
+	d := b.Delete
+	if d == nil || len(d.Contents) == 0 {
+		return ""
+	}
+	total := 0
+	for _, n := range d.Contents {
+		total += n
+	}
+	others := plural(total-d.Wanted, "other")
+	text := "deletes " + b.Key().String() + ", which contains "
+	if b.Kind == "Namespace" {
+		text = "deletes Namespace " + b.Name + ", which contains " + plural(d.Wanted, "object") + " of this plan and "
+	} else {
+		others = plural(total, "object")
+	}
+	if len(d.Claims) == 0 {
+		return text + others
+	}
+	return text + others + " (PVC " + listed(d.Claims) + ")"
+}
