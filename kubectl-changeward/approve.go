@@ -182,6 +182,8 @@ func oddity(r gate.Request) string {
 		return "a newer plan of this scope has been put forward since"
 	case gate.Expired:
 		return "this plan was approved before, and the approval has expired"
+	case gate.Rejected:
+		return "this request is rejected, and no approval changes that: who proposed it can ask again with gate --again"
 	case gate.Approved, gate.AutoApproved:
 		return "this plan is approved already"
 	}

@@ -74,7 +74,7 @@ func (o *connectOptions) validate() error {
 			o.target.RolloutTimeout = value
 		case "kubectl": // accepted from other tools; nothing here runs kubectl
 		default:
-			return cli.Usage(fmt.Sprintf("--option %s: no such option: context, namespace, kubeconfig, rollout_timeout", key))
+			return cli.Usage(fmt.Sprintf("--option %s: no such option: choose one of context, namespace, kubeconfig, rollout_timeout", key))
 		}
 	}
 	if timeout := o.target.RolloutTimeout; timeout != "" {

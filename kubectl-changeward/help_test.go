@@ -55,6 +55,13 @@ func TestMistypedCommandsGetAnAnswer(t *testing.T) {
 	for line, want := range map[string]string{
 		"aprove 3":                    "unknown command aprove: did you mean approve?",
 		"policy showw":                "unknown command policy showw: did you mean show?",
+		"plna -f x -o json":           "unknown command plna: did you mean plan?",
+		"policy shwo --version 2":     "unknown command policy shwo: did you mean show?",
+		"signer remove":               "hint: see `kubectl changeward signer --help`",
+		"nothing":                     "hint: see `kubectl changeward --help`",
+		"help nothing":                "unknown command nothing\nhint: see `kubectl changeward --help`",
+		"help policy shwo":            "unknown command policy shwo: did you mean show?",
+		"connect prod --context gone": "hint: the kubeconfig has these contexts: nowhere",
 		"gate":                        "which manifests? name them with -f",
 		"gate -f - ":                  "say with --scope what is being changed",
 		"gate -f x --again":           "--again needs a --reason",
@@ -65,7 +72,7 @@ func TestMistypedCommandsGetAnAnswer(t *testing.T) {
 		"approve 1 --emergency":       "--emergency needs a --reason",
 		"approve 1 2 --confirm abcd":  "--confirm goes with a single change request",
 		"show 1 --pae --signature":    "choose one of --pae and --signature",
-		"token create ci":             "--role is propose (a gate) or approve",
+		"token create ci":             "which role? --role is propose (a gate) or approve",
 		"install --approvers sre":     "--approvers sre: want group:NAME or user:NAME",
 		"connect prod --adapter x":    `no adapter "x": changeward knows kubernetes`,
 		"connect prod --option a=b":   "--option a: no such option",
@@ -75,6 +82,13 @@ func TestMistypedCommandsGetAnAnswer(t *testing.T) {
 		"list --executor https://old": "there is no executor",
 	} {
 		lost(t).run(t, strings.Fields(line)...).exits(t, 1).says(t, want)
+	}
+}
+
+func TestHelpIsAVerbToo(t *testing.T) {
+	for line, same := range map[string]string{"help": "--help", "help gate": "gate --help", "help policy set": "policy set --help"} {
+		want := stranger(t).run(t, strings.Fields(same)...).exits(t, 0).stdout
+		assert.Equal(t, stranger(t).run(t, strings.Fields(line)...).exits(t, 0).stdout, want)
 	}
 }
 
@@ -88,6 +102,10 @@ func TestWhatIsTypedIsCompleted(t *testing.T) {
 	p := lost(t).with("XDG_CONFIG_HOME", t.TempDir())
 	p.run(t, "connect", "prod").exits(t, 0)
 	p.complete(t, "ga").exits(t, 0).says(t, "gate\tpass only if")
+	all := p.complete(t, "").exits(t, 0).says(t, "help\texplain a command")
+	assert.Assert(t, !strings.Contains(all.stdout, "no-help"), all.stdout)
+	p.complete(t, "help", "policy", "").exits(t, 0).says(t, "show\tshow the policy in force")
+	p.complete(t, "plan", "--context", "").exits(t, 0).says(t, "nowhere\n:4")
 	p.complete(t, "plan", "-o", "").exits(t, 0).says(t, "text\njson\nmarkdown\n")
 	p.complete(t, "plan", "--target", "").exits(t, 0).says(t, "prod\tnowhere")
 	p.complete(t, "token", "create", "--role", "").exits(t, 0).says(t, "propose\napprove\n")

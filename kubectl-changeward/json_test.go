@@ -147,6 +147,7 @@ func (s stage) settings(t *testing.T, id string) {
 	policy := manifest(t, "policy.yaml", shown.Source+"# looked at\n")
 	s.admin.run(t, "policy", "set", policy, "-o", "json", "--yes").exits(t, 0).is(t, "PolicySet")
 	s.admin.run(t, "policy", "set", "-f", policy, "-o", "json", "--yes").exits(t, 0).is(t, "PolicySet")
+	s.admin.run(t, "policy", "set", policy, "--yes").exits(t, 0).says(t, " is in force already\n")
 	s.bob.run(t, "policy", "set", "-f", policy, "-o", "json", "--yes").exits(t, 1).is(t, "Error")
 	s.admin.run(t, "policy", "set", "-f", manifest(t, "bad.yaml", "kind: Policy\nspec: {rulez: []}\n"), "-o", "json", "--yes").exits(t, 1).is(t, "Error")
 	cases := manifest(t, "cases.yaml", policyCases)

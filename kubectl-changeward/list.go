@@ -88,7 +88,7 @@ func (o *listOptions) print(requests []gate.Request, now time.Time) error {
 // follow prints change requests that are new or have another status, until it
 // is interrupted, which is how it is meant to end.
 func (o *listOptions) follow(ctx context.Context, session *cli.Session, before []gate.Request) error {
-	known := map[string]gate.Status{}
+	known, first := map[string]gate.Status{}, len(before) == 0
 	for _, r := range before {
 		known[r.ID] = r.Status
 	}
@@ -114,9 +114,19 @@ func (o *listOptions) follow(ctx context.Context, session *cli.Session, before [
 			}
 		}
 		if len(changed) > 0 {
-			if err := o.print(changed, session.Ledger.Now()); err != nil {
+			if err := o.add(session.Ledger, changed, first); err != nil {
 				return err
 			}
+			first = false
 		}
 	}
+}
+
+// add prints requests below what is printed already: the columns stay, and the
+// header is there once.
+func (o *listOptions) add(ledger *gate.Ledger, changed []gate.Request, first bool) error {
+	if first || o.output.Format == cli.FormatName {
+		return o.print(changed, ledger.Now())
+	}
+	return o.streams.Print(o.output, cli.Result{Text: func() string { return render.RequestRows(ledger.Requests(), changed, ledger.Now()) }})
 }

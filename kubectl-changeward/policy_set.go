@@ -75,7 +75,7 @@ func (o *policySetOptions) run(ctx context.Context) error {
 		return err
 	}
 	if before == string(source) {
-		return o.finish(ctx, session, next, version, next.Warnings())
+		return o.finish(ctx, session, next, version, "is in force already")
 	}
 	if err := o.ask(session, before, string(source), changes, next.Warnings()); err != nil {
 		return err
@@ -87,20 +87,20 @@ func (o *policySetOptions) run(ctx context.Context) error {
 	if version, err = session.Gate.SetPolicy(ctx, session.Ledger, string(source), signer); err != nil {
 		return err
 	}
-	return o.finish(ctx, session, next, version, next.Warnings())
+	return o.finish(ctx, session, next, version, "is in force")
 }
 
-// finish keeps the bindings in step and answers.
-func (o *policySetOptions) finish(ctx context.Context, session *cli.Session, next *policy.Policy, version int, warnings []string) error {
+// finish keeps the bindings in step and answers. state is the version's, in words.
+func (o *policySetOptions) finish(ctx context.Context, session *cli.Session, next *policy.Policy, version int, state string) error {
 	changes, err := o.bindings(ctx, session, next, false)
 	if err != nil {
 		return cli.Fail(cli.ReasonFailed, fmt.Errorf("policy version %d is set, but its role bindings are not: %w", version, err),
 			"set the same policy again to repeat only that")
 	}
 	return o.streams.Print(o.output, cli.Result{
-		Text: func() string { return fmt.Sprintf("policy version %d is in force\n", version) },
+		Text: func() string { return fmt.Sprintf("policy version %d %s\n", version, state) },
 		JSON: func() any {
-			return render.PolicySet{Type: render.Head(render.KindPolicySet), Version: version, Bindings: append([]string{}, changes...), Warnings: append([]string{}, warnings...)}
+			return render.PolicySet{Type: render.Head(render.KindPolicySet), Version: version, Bindings: append([]string{}, changes...), Warnings: append([]string{}, next.Warnings()...)}
 		},
 	})
 }

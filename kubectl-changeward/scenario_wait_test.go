@@ -96,6 +96,19 @@ func TestAWatchedListShowsWhatChanges(t *testing.T) {
 	assert.Equal(t, <-list.code, 0, "%s", &list.err)
 }
 
+func TestAWatchedListIsOneTable(t *testing.T) {
+	t.Parallel()
+	s := shared(t).open(t)
+	first := s.proposed(t).ID
+	list := s.as("alice").begin(t, "list", "--watch")
+	list.out.shows(t, first)
+	s.as("alice").run(t, "approve", first, "--yes").exits(t, 0)
+	list.out.shows(t, first+"   approved")
+	list.stop()
+	assert.Equal(t, <-list.code, 0, "%s", &list.err)
+	assert.Equal(t, strings.Count(list.out.String(), "NUMBER"), 1, list.out.String())
+}
+
 func TestTheAnswerIsInTheOutFileToo(t *testing.T) {
 	t.Parallel()
 	s := shared(t).open(t)

@@ -60,7 +60,7 @@ func newTokenCreate(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Comma
 
 func (o *tokenOptions) validate() error {
 	if o.token.Role != install.TokenPropose && o.token.Role != install.TokenApprove {
-		return cli.Usage("--role is propose (a gate) or approve")
+		return cli.Usage("which role? --role is propose (a gate) or approve")
 	}
 	if o.token.Role == install.TokenApprove && len(o.token.Scope) > 0 {
 		return cli.Usage("--scope is for gates")

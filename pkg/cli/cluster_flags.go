@@ -35,6 +35,13 @@ func NewClusterFlags(root *cobra.Command) *ClusterFlags {
 	f.Kube.AddFlags(all)
 	all.StringVar(&f.executor, "executor", "", "not supported")
 	_ = all.MarkHidden("executor") // the flag was just defined
+	mustRegister(root, "context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		contexts, _, err := f.contexts()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return contexts, cobra.ShellCompDirectiveNoFileComp
+	})
 	return f
 }
 

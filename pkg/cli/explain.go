@@ -90,7 +90,7 @@ func faultHints(reason, program string) []string {
 	switch reason {
 	case gate.ReasonNotFound, gate.ReasonAmbiguous:
 		return []string{"`" + program + " list` shows all change requests"}
-	case gate.ReasonNotEligible, approval.NotInGroup, approval.NotEmergencyMember, approval.IsProposer, approval.IsAuthor:
+	case approval.NotInGroup, approval.NotEmergencyMember, approval.IsProposer, approval.IsAuthor:
 		return []string{"who may do what is in the policy: `" + program + " policy show`"}
 	case gate.ReasonNoPolicy, gate.ReasonPolicyUnreadable, gate.ReasonEpochUnreadable:
 		return []string{"`" + program + " doctor` says what is wrong with the install"}

@@ -77,7 +77,7 @@ func (s *Session) OwnKey(ctx context.Context, keys KeyFlags) (sign.Signer, error
 	}
 	if len(s.Ledger.Ring().Person(s.Gate.Caller.Username)) > 0 {
 		return nil, Fail(ReasonNoKey, fmt.Errorf("key %s is not enrolled for %s", fingerprint, s.Gate.Caller.Username),
-			"a further key is vouched for by an enrolled one: `signer enroll --key NEW --voucher ENROLLED`", "or sign with an enrolled one: --key ENROLLED")
+			"a further key is vouched for by an enrolled one: `"+s.Streams.Program+" signer enroll --key NEW --voucher ENROLLED`", "or sign with an enrolled one: --key ENROLLED")
 	}
 	question := fmt.Sprintf("enroll key %s as that of %s?", fingerprint, s.Gate.Caller.Username)
 	if err := s.asker.Confirm(question, keys.Yes); err != nil {

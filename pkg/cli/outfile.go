@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,8 +41,19 @@ func WriteOut(file, markdown, text string, document any) error {
 		}
 		content = out.Bytes()
 	}
-	return replaceFile(file, content, 0o644)
+	if err := replaceFile(file, content, 0o644); err != nil {
+		return &outError{err}
+	}
+	return nil
 }
+
+// outError is a file of --out that cannot be written. It is not tried again
+// with the error in it.
+type outError struct{ err error }
+
+func (e *outError) Error() string { return e.err.Error() }
+
+func (e *outError) Unwrap() error { return e.err }
 
 // WritePrivate writes a file that only its owner may read, whole or not at all.
 func WritePrivate(file string, content []byte) error { return replaceFile(file, content, 0o600) }
@@ -50,17 +62,31 @@ func WritePrivate(file string, content []byte) error { return replaceFile(file, 
 func replaceFile(file string, content []byte, mode os.FileMode) error {
 	temporary, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
+		return fmt.Errorf("write %s: %w", file, cause(err))
 	}
 	_, err = temporary.Write(content)
 	err = errors.Join(err, temporary.Chmod(mode), temporary.Sync(), temporary.Close())
 	if err == nil {
-		err = os.Rename(temporary.Name(), file)
+		err = cause(os.Rename(temporary.Name(), file))
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, errors.Join(err, os.Remove(temporary.Name())))
 	}
 	return nil
+}
+
+// cause is an error of a file without the names in it, which are those of a
+// temporary one.
+func cause(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
 }
 
 // maxInput is the largest text that is read from standard input.

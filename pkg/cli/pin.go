@@ -26,7 +26,7 @@ func (f *ClusterFlags) PinTarget(t render.Target) (render.Target, error) {
 	}
 	if !slices.Contains(contexts, t.Context) {
 		return t, Fail(ReasonNoKubeconfig, fmt.Errorf("the kubeconfig has no context %q", t.Context),
-			"it has "+strings.Join(contexts, ", "))
+			"the kubeconfig has these contexts: "+strings.Join(contexts, ", "))
 	}
 	if file := explicitKubeconfig(*f.Kube.KubeConfig); file != "" {
 		if t.Kubeconfig, err = filepath.Abs(file); err != nil {

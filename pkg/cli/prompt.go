@@ -86,6 +86,7 @@ func (a *Asker) Line(question string) (string, error) {
 	}
 	answer, err := await(a.ctx, func() (string, error) { return a.in.ReadString('\n') })
 	if errors.Is(err, context.Canceled) {
+		a.streams.Note("") // what comes next has a line of its own
 		return "", err
 	}
 	if err != nil && (!errors.Is(err, io.EOF) || answer == "") {
@@ -106,6 +107,9 @@ func (a *Asker) Secret(question string) ([]byte, error) {
 		defer stop()
 	}
 	secret, err := await(a.ctx, func() ([]byte, error) { return term.ReadPassword(int(file.Fd())) })
+	if errors.Is(err, context.Canceled) {
+		a.streams.Note("")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the passphrase: %w", err)
 	}

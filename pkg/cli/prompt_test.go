@@ -57,4 +57,5 @@ func TestAnInterruptEndsTheWaitingForAnAnswer(t *testing.T) {
 	cancel()
 	err := console.Asker(ctx).Confirm("sure?", false)
 	assert.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, console.err.String(), "sure? [y/N] \n")
 }

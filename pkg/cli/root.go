@@ -38,14 +38,61 @@ func NewRoot(use string, streams Streams) *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			return Usage("unknown command " + args[0] + suggestions(cmd, args[0]))
+			return unknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetUsageTemplate(usage)
 	root.AddCommand(newOptions())
-	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.SetHelpCommand(newHelp())
 	return root
+}
+
+// unknownCommand is the failure of a word that is no verb of cmd.
+func unknownCommand(cmd *cobra.Command, typed string) error {
+	path := strings.TrimPrefix(cmd.CommandPath()+" "+typed, cmd.Root().CommandPath()+" ")
+	if near := suggestions(cmd, typed); near != "" {
+		return Usage("unknown command " + path + near)
+	}
+	return Usage("unknown command "+path, "see `"+cmd.CommandPath()+" --help`")
+}
+
+// flagFailure is the failure of flags that cannot be read. Where the verb
+// before them does not exist, that is what is wrong.
+func flagFailure(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		return unknownCommand(cmd, words[0])
+	}
+	return Usage(err.Error(), "see `"+cmd.CommandPath()+" --help`")
+}
+
+// newHelp is the verb `help`, the same as --help.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "explain a command", Hidden: true,
+		ValidArgsFunction: func(cmd *cobra.Command, words []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var offers []string
+			if verb, rest, err := cmd.Root().Find(words); err == nil && len(rest) == 0 {
+				for _, sub := range verb.Commands() {
+					if sub.IsAvailableCommand() {
+						offers = append(offers, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+					}
+				}
+			}
+			return offers, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, words []string) error {
+			verb, rest, err := cmd.Root().Find(words)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 && verb.HasSubCommands() {
+				return unknownCommand(verb, rest[0])
+			}
+			verb.InitDefaultHelpFlag()
+			return verb.Help()
+		},
+	}
 }
 
 func suggestions(cmd *cobra.Command, typed string) string {
@@ -75,7 +122,7 @@ func Group(use, short string, verbs ...*cobra.Command) *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			return Usage("unknown command " + cmd.Name() + " " + args[0] + suggestions(cmd, args[0]))
+			return unknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

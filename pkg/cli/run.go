@@ -57,9 +57,7 @@ func execute(ctx context.Context, root *cobra.Command, args []string, streams St
 	root.SetErr(streams.ErrOut)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return Usage(err.Error(), "see `"+cmd.CommandPath()+" --help`")
-	})
+	root.SetFlagErrorFunc(flagFailure)
 	return root.ExecuteContextC(ctx)
 }
 
@@ -73,7 +71,7 @@ func report(failure *Failure, cmd *cobra.Command, args []string, streams Streams
 	if typed(args, "output", "o") == "json" {
 		problems = append(problems, render.JSON(streams.Out, document))
 	}
-	if file := typed(args, "out", ""); file != "" && takesAnswers(cmd) {
+	if file := typed(args, "out", ""); file != "" && takesAnswers(cmd) && !errors.As(failure.Err, new(*outError)) {
 		content := render.ErrorComment(messages(failure.Err), failure.Hints)
 		problems = append(problems, WriteOut(file, content, streams.Style().Failure(messages(failure.Err), failure.Hints), document))
 	}

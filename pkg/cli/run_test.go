@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/render"
@@ -70,6 +71,7 @@ func TestExitCodesAndReasonsOfErrors(t *testing.T) {
 		"unreachable":      {&dryrun.Error{Reason: dryrun.Unreachable, Doing: "ask", Err: &url.Error{Op: "Get", URL: "https://x", Err: errors.New("refused")}}, 1, ReasonUnreachable, "cluster-info"},
 		"no key":           {sign.ErrNoKey, 1, ReasonNoKey, "signer create"},
 		"ambiguous id":     {&gate.Fault{Reason: gate.ReasonAmbiguous, Message: "c_1 fits two"}, 1, gate.ReasonAmbiguous, "list"},
+		"void decision":    {&gate.Fault{Reason: approval.NotInGroup, Message: "alice is not asked"}, 1, approval.NotInGroup, "policy show"},
 		"deadline":         {context.DeadlineExceeded, 1, ReasonTimeout, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,6 +90,10 @@ func TestExitCodesAndReasonsOfErrors(t *testing.T) {
 			assert.Assert(t, strings.Contains(console.err.String(), c.hint), console.err.String())
 		})
 	}
+}
+
+func TestWhatIsDoneAlreadyIsNoMatterOfPolicy(t *testing.T) {
+	assert.DeepEqual(t, Explain(&gate.Fault{Reason: gate.ReasonNotEligible, Message: "c_1 is applied already"}, "cw").Hints, []string(nil))
 }
 
 func TestAVerbThatHasPrintedItsDocumentGetsNoOther(t *testing.T) {
@@ -132,6 +138,17 @@ func TestTheOutFileIsReplacedInEveryOutcome(t *testing.T) {
 		left, err := os.ReadDir(filepath.Dir(file))
 		assert.NilError(t, err)
 		assert.Equal(t, len(left), 1)
+	}
+}
+
+func TestAnOutFileThatCannotBeWrittenIsSaidOnceAndByItsName(t *testing.T) {
+	for _, c := range []struct{ file, want string }{{"/none/plan.md", "write /none/plan.md: no such file or directory"}, {t.TempDir(), "file exists"}} {
+		err := WriteOut(c.file, "", "", nil)
+		assert.ErrorContains(t, err, c.want)
+		assert.Assert(t, !strings.Contains(err.Error(), "/."), err.Error())
+		console := newConsole(nil, "")
+		assert.Equal(t, Run(context.Background(), console.fails(err), []string{"verb", "--out", c.file}, console.Streams), 1)
+		assert.Equal(t, strings.Count(console.err.String(), "error: "), 1, console.err.String())
 	}
 }
 

@@ -76,7 +76,7 @@ func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Nee
 			return nil, err
 		}
 	}
-	return s, checkTarget(flags.Target, at.target, s.Ledger)
+	return s, checkTarget(streams.Program, flags.Target, at.target, s.Ledger)
 }
 
 // openRecords finds the store of --state.

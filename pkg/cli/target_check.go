@@ -14,15 +14,15 @@ import (
 
 // checkTarget makes sure that a name leads where it says. stored is the alias
 // of that name, nil if there is none; ledger is nil where nothing is
-// installed.
-func checkTarget(name string, stored *render.Target, ledger *gate.Ledger) error {
+// installed; program is for hints.
+func checkTarget(program, name string, stored *render.Target, ledger *gate.Ledger) error {
 	if name == "" {
 		return nil
 	}
 	if stored != nil {
-		return checkEnv(*stored, ledger)
+		return checkEnv(program, *stored, ledger)
 	}
-	hints := []string{"store it with `connect " + name + " --context CONTEXT`, or leave --target out"}
+	hints := []string{"store it with `" + program + " connect " + name + " --context CONTEXT`, or leave --target out"}
 	if ledger == nil {
 		return Fail(ReasonUnknownTarget, fmt.Errorf("unknown target %q: it is not stored, and there is no policy here that could name the cluster so", name), hints...)
 	}
@@ -41,7 +41,7 @@ func namesOf(p *policy.Policy) string {
 }
 
 // checkEnv compares the environment of a stored target with the policy's.
-func checkEnv(t render.Target, ledger *gate.Ledger) error {
+func checkEnv(program string, t render.Target, ledger *gate.Ledger) error {
 	if t.Env == "" || ledger == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func checkEnv(t render.Target, ledger *gate.Ledger) error {
 		return nil
 	}
 	return Fail(ReasonWrongTarget, fmt.Errorf("target %s is said to be %s, but the policy of this cluster says %s", t.Name, t.Env, p.Env),
-		"is this the right cluster? `connect` again with the environment of the policy, or without one")
+		"is this the right cluster? `"+program+" connect` again with the environment of the policy, or without one")
 }
 
 // CheckTarget follows a target that is about to be stored. A cluster that
@@ -72,5 +72,5 @@ func CheckTarget(ctx context.Context, flags *ClusterFlags, streams Streams, t re
 	case session.Ledger == nil:
 		streams.Note("note: there is no policy to compare the environment with")
 	}
-	return checkEnv(t, session.Ledger)
+	return checkEnv(streams.Program, t, session.Ledger)
 }

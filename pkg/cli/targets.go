@@ -51,7 +51,7 @@ func LoadTargets(env func(string) string) (*Targets, error) {
 		return nil, Fail(ReasonFailed, fmt.Errorf("read targets: %w", err))
 	}
 	if t.list, err = parseTargets(data); err != nil {
-		return nil, Fail(ReasonBadInput, fmt.Errorf("read targets: %s: %w", t.path, err), "repair or remove the file, and `connect` again")
+		return nil, Fail(ReasonBadInput, fmt.Errorf("read targets: %s: %w", t.path, err), "repair or remove the file, and store its targets again with the verb connect")
 	}
 	return t, nil
 }

@@ -115,10 +115,10 @@ func (p *Plan) checkPolicy() []error {
 	o, set := p.options, p.history.policy
 	if set == nil {
 		if o.Name == "" {
-			problems = append(problems, errors.New("the cluster needs a name"))
+			problems = append(problems, errors.New("the cluster needs a name: --name"))
 		}
 		if o.People.Approvers.Empty() {
-			problems = append(problems, errors.New("nobody could approve: name approvers"))
+			problems = append(problems, errors.New("nobody could approve: name people with --approvers"))
 		}
 		return problems
 	}

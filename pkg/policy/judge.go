@@ -17,7 +17,7 @@ func (p *Policy) Judge(in Input) Judgement {
 		j.Changes = append(j.Changes, p.judged(o))
 	}
 	if !in.Plan.Complete() {
-		return j.ends(state.VerdictError, ReasonPlanIncomplete, fmt.Sprintf("%d objects could not be planned", len(in.Plan.Failed)))
+		return j.ends(state.VerdictError, ReasonPlanIncomplete, unplanned(len(in.Plan.Failed)))
 	}
 	if nothing(outcomes) {
 		j.Verdict = state.VerdictAllowed
@@ -185,4 +185,11 @@ func reasons(outcomes []outcome, verdict string) []Reason {
 		}
 	}
 	return out
+}
+
+func unplanned(objects int) string {
+	if objects == 1 {
+		return "1 object could not be planned"
+	}
+	return fmt.Sprintf("%d objects could not be planned", objects)
 }

@@ -266,6 +266,10 @@ func TestAnIncompletePlanIsNeverAllowed(t *testing.T) {
 	j := parsed(t, "default: allow").Judge(policy.Input{Plan: p, Now: noon()})
 	assert.Equal(t, j.Verdict, state.VerdictError)
 	assert.Equal(t, firstReason(j), policy.ReasonPlanIncomplete)
+	assert.Equal(t, j.Reasons[0].Message, "1 object could not be planned")
+	p.Failed = []plan.Failed{{}, {}}
+	j = parsed(t, "default: allow").Judge(policy.Input{Plan: p, Now: noon()})
+	assert.Equal(t, j.Reasons[0].Message, "2 objects could not be planned")
 }
 
 func TestAHookThatWasAllowedBeforeIsNotJudgedAgain(t *testing.T) {

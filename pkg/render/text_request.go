@@ -3,7 +3,9 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -20,6 +22,23 @@ func Requests(requests []gate.Request, now time.Time) string {
 			who(r.Header), age(now, r.Created)})
 	}
 	return Table([]string{"NUMBER", "CHANGE", "STATUS", "SCOPE", "BY", "AGE"}, rows)
+}
+
+// RequestRows are the rows of some of all requests, aligned as in the table of
+// all, without its header.
+func RequestRows(all, some []gate.Request, now time.Time) string {
+	shown := map[string]bool{}
+	for _, r := range some {
+		shown[r.ID] = true
+	}
+	rows := ""
+	_, table, _ := strings.Cut(Requests(all, now), "\n")
+	for i, row := range slices.Collect(strings.Lines(table)) {
+		if shown[all[i].ID] {
+			rows += row
+		}
+	}
+	return rows
 }
 
 // who is the person behind a request: the author where the forge names one.
@@ -66,9 +85,17 @@ func (s Style) Request(r gate.Request) string {
 	l.field("plan hash", r.Hash)
 	l.decisions(r.Decisions)
 	for _, o := range r.Outcomes {
-		l.line(plain, "  "+Escape(fmt.Sprintf("%s, %s by %s", o.Result, o.Time, cmp.Or(o.Actor.Username, "unknown"))))
+		l.line(plain, "  "+Escape(fmt.Sprintf("%s, %s by %s", o.Result, written(o.Time), cmp.Or(o.Actor.Username, "unknown"))))
 	}
 	return l.out.String()
+}
+
+// written is a time of a record for people; as it stands where it is none.
+func written(stamp string) string {
+	if t, err := time.Parse(time.RFC3339, stamp); err == nil {
+		return Time(t)
+	}
+	return stamp
 }
 
 func (l *lines) field(name, value string) {

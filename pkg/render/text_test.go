@@ -98,6 +98,15 @@ func TestARequestAndItsListAreReadable(t *testing.T) {
 	golden.Assert(t, Style{}.Request(r)+Requests([]gate.Request{r}, now), t.Name()+".golden")
 }
 
+func TestRowsThatFollowATableAreAlignedWithIt(t *testing.T) {
+	one, other := storyRequest(), storyRequest()
+	other.ID, other.Header.Scope = "c_000000000001", "a/much/longer/scope"
+	all, now := []gate.Request{one, other}, one.Created.Add(time.Minute)
+	row := RequestRows(all, []gate.Request{one}, now)
+	assert.Equal(t, strings.Split(Requests(all, now), "\n")[1]+"\n", row)
+	assert.Equal(t, RequestRows(all, nil, now), "")
+}
+
 func TestAFailureIsOneLineAMessage(t *testing.T) {
 	assert.Equal(t, Style{}.Failure([]string{"approval required", "two\nlines"}, []string{"try again"}),
 		"error: approval required\nerror: two\n  lines\nhint: try again\n")
