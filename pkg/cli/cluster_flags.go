@@ -82,7 +82,7 @@ func (f *ClusterFlags) resolve(streams Streams) (connection, error) {
 	loader := f.Kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
 	if err != nil {
-		return c, Fail(ReasonNoKubeconfig, fmt.Errorf("read kubeconfig: %w", err))
+		return c, Fail(ReasonNoKubeconfig, fmt.Errorf("read kubeconfig: %w", err), "name another file with --kubeconfig or KUBECONFIG")
 	}
 	c.context = cmp.Or(*f.Kube.Context, raw.CurrentContext)
 	if len(raw.Clusters) == 0 && *f.Kube.APIServer == "" && !inPod() {

@@ -51,7 +51,8 @@ func classify(err error, program string) (reason string, hints []string) {
 			"wrong cluster? choose another with --target or --context; `" + program + " plan` works without an install"}
 	case errors.Is(err, state.ErrForbidden), apierrors.IsForbidden(err):
 		return ReasonForbidden, []string{
-			"who may do what is in the policy: `" + program + " policy show`; `" + program + " doctor` says what you lack"}
+			"who may do what is in the policy: `" + program + " policy show`; `" + program + " doctor` says what you lack",
+			"an admin gives you a role by naming you in the policy"}
 	case apierrors.IsUnauthorized(err), strings.Contains(err.Error(), "getting credentials: "):
 		return ReasonUnauthorized, []string{"log in again: the credentials of this kubeconfig context are not accepted"}
 	case errors.Is(err, state.ErrNotFound), apierrors.IsNotFound(err):

@@ -45,5 +45,6 @@ func Incomplete(p *plan.Plan) error {
 		problems = fmt.Sprintf("%d problems", n)
 	}
 	return &Failure{Code: ExitError, Reason: ReasonIncomplete, Reported: true,
-		Err: fmt.Errorf("the plan is incomplete: %s", problems)}
+		Hints: []string{"nothing was recorded: mend what is marked ✗ above, then run it again"},
+		Err:   fmt.Errorf("the plan is incomplete: %s", problems)}
 }
