@@ -59,6 +59,10 @@ func (s *Session) GateSigner(ctx context.Context, keys KeyFlags) (sign.Signer, e
 		if private != nil {
 			return sign.ParseGateKey(private)
 		}
+		if epoch := s.Ledger.Epoch(); install.IsGate(s.Gate.Caller, epoch.GateUsers, epoch.GateGroups) {
+			return nil, Fail(ReasonNoKey, fmt.Errorf("the gate key, Secret %s/%s, is not there, or this gate may not read it", install.NamespaceGate, install.GateKeySecret),
+				"bind role "+install.RoleGate+" of namespace "+install.NamespaceGate+" to the gate, as `token create` does; `doctor` says what is missing")
+		}
 	}
 	keys.Yes = true
 	return s.OwnKey(ctx, keys)

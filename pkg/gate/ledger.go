@@ -145,6 +145,14 @@ func (l *Ledger) Epoch() state.Epoch {
 // Attestation is what this run found out about the admission fence.
 func (l *Ledger) Attestation() Attestation { return l.attestation }
 
+// warnings say why no approval can count in this run, whoever gives it.
+func (l *Ledger) warnings() []string {
+	if l.attestation.Void == "" || l.policy.Approvals.Identity == policy.IdentitySigned {
+		return nil
+	}
+	return []string{fmt.Sprintf("no approval can be attested now: %s: %s", l.attestation.Void, l.attestation.Detail)}
+}
+
 // ChainHead is the digest of the newest audit entry, "" before the first.
 func (l *Ledger) ChainHead() string {
 	if len(l.audit) == 0 {

@@ -23,7 +23,7 @@ type run struct {
 func (r *run) decide(ctx context.Context) (*Result, error) {
 	p := r.in.Plan
 	_, version := r.ledger.Policy()
-	r.result = Result{Plan: p, PolicyVersion: version, ChainHead: r.ledger.ChainHead()}
+	r.result = Result{Plan: p, PolicyVersion: version, ChainHead: r.ledger.ChainHead(), Warnings: r.ledger.warnings()}
 	err := r.checkCluster()
 	if err != nil {
 		return nil, err
