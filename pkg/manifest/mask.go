@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/changeward/changeward/state"
@@ -35,11 +36,11 @@ func NewMasker(key []byte, clusterUID string, unbound bool) Masker {
 }
 
 // Object is a deep copy of an object. In a core Secret every value of data is
-// a state.Masked; stringData is folded into data, where it wins; so are
-// last-applied and annotations and labels that hold a value. versions are
-// other states of the same object (LIVE, MERGED), whose values are looked for,
-// too. Whether it is a Secret is told by apiVersion and kind, which the caller
-// fills with what the server returned.
+// a state.Masked; stringData is folded into data, where it wins; so are fields
+// that no Secret has, last-applied, and annotations and labels that hold a
+// value. versions are other states of the same object (LIVE, MERGED), whose
+// values are looked for, too. Whether it is a Secret is told by apiVersion and
+// kind, which the caller fills with what the server returned.
 func (m Masker) Object(content map[string]any, versions ...map[string]any) map[string]any {
 	out, _ := deepCopy(content).(map[string]any)
 	if !IsSecret(content) {
@@ -51,6 +52,11 @@ func (m Masker) Object(content map[string]any, versions ...map[string]any) map[s
 		m.maskTexts(place, metadata, "annotations", values)
 		m.maskTexts(place, metadata, "labels", values)
 	}
+	for key, value := range out {
+		if _, done := value.(state.Masked); !done && !fieldOfSecret(key) {
+			out[key] = m.mask(place, Child("", key), fmt.Append(nil, value))
+		}
+	}
 	data, whole := m.maskData(place, content)
 	delete(out, "stringData")
 	if whole != nil {
@@ -59,6 +65,13 @@ func (m Masker) Object(content map[string]any, versions ...map[string]any) map[s
 		out["data"] = data
 	}
 	return out
+}
+
+// fieldOfSecret knows the fields of a Secret. What stands in any other, such as
+// "stringdata", is a value in the wrong place: nobody checks hooks, or Secrets
+// whose namespace is yet to come.
+func fieldOfSecret(key string) bool {
+	return slices.Contains([]string{"apiVersion", "kind", "metadata", "type", "immutable", "data", "stringData"}, key)
 }
 
 // maskData masks data and stringData; whole stands for both where one of them

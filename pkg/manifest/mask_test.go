@@ -150,6 +150,20 @@ func TestASecretOfTheWrongShapeIsMaskedWhole(t *testing.T) {
 	assert.Assert(t, !strings.Contains(string(written), "hunter2"))
 }
 
+func TestAFieldThatNoSecretHasIsMaskedWhole(t *testing.T) {
+	content := secret(map[string]any{"k": encoded("v")}, nil, nil)
+	content["type"], content["immutable"] = "Opaque", true
+	content["stringdata"] = map[string]any{"password": canary}
+	masked := masker().Object(content)
+	_, done := masked["stringdata"].(state.Masked)
+	assert.Assert(t, done)
+	assert.DeepEqual(t, masker().Object(masked), masked)
+	delete(content, "stringdata")
+	delete(masked, "stringdata")
+	assert.DeepEqual(t, masker().Object(content), masked)
+	assert.Equal(t, masked["type"], "Opaque")
+}
+
 func TestOtherKindsAreCopiedWhole(t *testing.T) {
 	for _, apiVersion := range []string{"v1", "example.com/v1"} {
 		content := secret(map[string]any{"a": []any{map[string]any{"b": int64(1)}}}, map[string]any{"c": "d"}, map[string]any{"kubectl.kubernetes.io/last-applied-configuration": "x"})

@@ -30,7 +30,7 @@ func Redact(text string, object map[string]any) string {
 	}
 	parts := []string{withheld}
 	for _, cause := range []string{"field is immutable", "illegal base64 data", "expected string", "cannot unmarshal", "Required value", "Too long",
-		"valid config key", "exceeded quota", "unknown field", "failed calling webhook", "denied the request", "denied request", "is forbidden", "not found"} {
+		"valid config key", "exceeded quota", "unknown field", "field not declared in schema", "RFC 1123", "metadata.labels", "failed calling webhook", "denied the request", "denied request", "is forbidden", "not found"} {
 		if strings.Contains(text, cause) {
 			parts = append(parts, cause)
 			break
@@ -72,15 +72,18 @@ func named(text string, object map[string]any) []string {
 	for _, field := range []string{"data", "stringData"} {
 		members, _ := object[field].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(members)) {
-			for _, form := range []string{field + "." + key, field + "[" + key + "]", fmt.Sprintf("%s[%q]", field, key)} {
-				if strings.Contains(text, form) {
-					fields = append(fields, Child(field, key))
-					break
-				}
+			if names(text, field, key) || field == "stringData" && names(text, "data", key) {
+				fields = append(fields, Child(field, key))
 			}
 		}
 	}
 	return fields
+}
+
+// names says whether a text names a member of a field.
+func names(text, field, key string) bool {
+	return strings.Contains(text, field+"."+key) || strings.Contains(text, field+"["+key+"]") ||
+		strings.Contains(text, fmt.Sprintf("%s[%q]", field, key))
 }
 
 // lastApplied says whether an annotation holds the whole object as some
