@@ -121,7 +121,6 @@ apiVersion: v1
 kind: Secret
 metadata: {name: arrives, namespace: new-{{ns}}, annotations: {copy: '{{v "arrives"}}'}}
 stringData: {password: '{{v "arrives"}}', pin: "4711"}
-dta: {password: '{{v "arrives in a wrong field"}}'}
 ---
 apiVersion: v1
 kind: ConfigMap
@@ -225,6 +224,17 @@ kind: Secret
 metadata: {name: twice, namespace: {{ns}}}
 stringData: {password: '{{v "twice, second"}}'}
 `,
+		"arrives": `
+apiVersion: v1
+kind: Namespace
+metadata: {name: newer-{{ns}}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: arrives, namespace: newer-{{ns}}}
+stringData: {password: '{{v "arrives, too"}}'}
+dta: {password: '{{v "arrives in a wrong field"}}'}
+`,
 		"denied": `
 apiVersion: v1
 kind: Secret
@@ -239,7 +249,6 @@ stringData: {password: '{{v "denied by a policy"}}', pin: "4711"}
 		"a duplicate key": "apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: {{ns}}}\nstringData: {a: '{{v \"duplicate, first\"}}', a: '{{v \"duplicate, second\"}}'}\n",
 		"wrong JSON":      `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"x","namespace":"{{ns}}"},"stringData":{"a":"{{v "wrong JSON"}}" "b"}}`,
 		"no kind":         "apiVersion: v1\nkindd: Secret\nmetadata: {name: x, namespace: {{ns}}}\nstringData: {a: '{{v \"no kind\"}}'}\n",
-		"a key":           "apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: {{ns}}}\nstringData: {'{{v \"as a key without a value\"}}'}\n",
 	}
 }
 
@@ -294,7 +303,7 @@ spec:
   mutations:
   - patchType: ApplyConfiguration
     applyConfiguration:
-      expression: "Object{metadata: Object.metadata{annotations: {'copycat.example/first': object.data.map(k, string(object.data[k])).join(' ')}}}"
+      expression: "Object{metadata: Object.metadata{annotations: {'copycat.example/first': has(object.data.password) ? string(object.data.password) : 'none'}}}"
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding
