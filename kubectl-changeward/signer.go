@@ -46,9 +46,9 @@ func newSignerCreate(streams cli.Streams) *cobra.Command {
 
 func createSigner(streams cli.Streams, output cli.OutputFlag, file string) error {
 	if file == "" {
-		home := streams.Env("HOME")
+		home := streams.Home()
 		if home == "" {
-			return cli.Usage("HOME is not set: name the file with --file")
+			return cli.Usage("there is no home directory: name the file with --file")
 		}
 		file = filepath.Join(home, ".ssh", "id_ed25519")
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

@@ -96,7 +96,7 @@ func (s *Session) OwnKey(ctx context.Context, keys KeyFlags) (sign.Signer, error
 
 // Finder finds SSH keys of the caller.
 func (s *Session) Finder(keys KeyFlags) sign.Finder {
-	f := sign.Finder{Env: s.Streams.Env, Home: s.Streams.Env("HOME"), Git: sign.GitConfig,
+	f := sign.Finder{Env: s.Streams.Env, Home: s.Streams.Home(), Git: sign.GitConfig,
 		Enrolled: func(fingerprint string) bool { return s.Ledger != nil && s.Gate.Enrolled(s.Ledger, fingerprint) }}
 	if !s.Streams.Interactive {
 		return f

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -44,6 +45,13 @@ func OSStreams(program string) Streams {
 		Progress: terminal(os.Stderr),
 	}
 }
+
+// homeOf is the caller's home directory; "" where there is none, as in a
+// container without a user.
+func homeOf(env func(string) string) string { return cmp.Or(env("HOME"), env("USERPROFILE")) }
+
+// Home is the caller's home directory, "" where there is none.
+func (s Streams) Home() string { return homeOf(s.Env) }
 
 // Style is how text is set on Out.
 func (s Streams) Style() render.Style { return render.Style{Color: s.Color, Program: s.Program} }

@@ -36,9 +36,9 @@ type Targets struct {
 func LoadTargets(env func(string) string) (*Targets, error) {
 	folder := env("XDG_CONFIG_HOME")
 	if folder == "" {
-		home := env("HOME")
+		home := homeOf(env)
 		if home == "" {
-			return &Targets{}, nil // as in a container without a user
+			return &Targets{}, nil
 		}
 		folder = filepath.Join(home, ".config")
 	}

@@ -121,3 +121,14 @@ func TestAPinnedTargetNamesItsContext(t *testing.T) {
 	_, err = clusterFlags(t, "--context", "three").PinTarget(render.Target{Name: "prod"})
 	assert.Error(t, err, `the kubeconfig has no context "three"`)
 }
+
+func FuzzTargetsAreReadStrictly(f *testing.F) {
+	f.Add("apiVersion: changeward.dev/v1alpha1\nkind: Targets\ntargets:\n- name: a\n  context: b\n")
+	f.Add("\t{")
+	f.Fuzz(func(t *testing.T, text string) {
+		targets, err := parseTargets([]byte(text))
+		for _, target := range targets {
+			assert.Assert(t, err != nil || checkTargetName(target.Name) == nil)
+		}
+	})
+}
