@@ -29,7 +29,7 @@ func newDoctor(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 			return examine(cmd.Context(), streams, cluster, output)
 		},
 	}
-	cluster.AddFlags(cmd, streams)
+	cluster.AddTargetFlag(cmd, streams)
 	output.AddFlag(cmd)
 	return cmd
 }

@@ -58,6 +58,7 @@ func TestMistypedCommandsGetAnAnswer(t *testing.T) {
 		"plna -f x -o json":           "unknown command plna: did you mean plan?",
 		"policy shwo --version 2":     "unknown command policy shwo: did you mean show?",
 		"signer remove":               "hint: see `kubectl changeward signer --help`",
+		"doctor --state dir:x":        "unknown flag: --state",
 		"nothing":                     "hint: see `kubectl changeward --help`",
 		"help nothing":                "unknown command nothing\nhint: see `kubectl changeward --help`",
 		"help policy shwo":            "unknown command policy shwo: did you mean show?",

@@ -40,6 +40,12 @@ func TestTheGatesOwnTokenCannotDecide(t *testing.T) {
 	assert.Equal(t, s.request(t, change.ID).Status, "awaiting-approval")
 }
 
+func TestAnAdminWhoRunsTheGateIsToldWhatTheirRightsAreWorth(t *testing.T) {
+	t.Parallel()
+	s := shared(t).open(t)
+	s.gate(t, "admin").exits(t, 2).tells(t, "note: you could switch off or get around changeward's admission policies: may ")
+}
+
 func TestTheGatesOwnTokenCannotWriteADecisionByHandEither(t *testing.T) {
 	t.Parallel()
 	s := shared(t).open(t)

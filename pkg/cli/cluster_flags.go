@@ -47,12 +47,17 @@ func NewClusterFlags(root *cobra.Command) *ClusterFlags {
 
 // AddFlags registers --target and --state on a verb.
 func (f *ClusterFlags) AddFlags(cmd *cobra.Command, streams Streams) {
-	cmd.Flags().StringVar(&f.Target, "target", "", "stored target (see connect), or the cluster's name as its policy has it")
+	f.AddTargetFlag(cmd, streams)
 	cmd.Flags().StringVar(&f.State, "state", "", "where records are kept: empty for the cluster, or dir:PATH")
-	mustRegister(cmd, "target", CompleteTargets(streams))
 	mustRegister(cmd, "state", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"dir:"}, cobra.ShellCompDirectiveNoSpace
 	})
+}
+
+// AddTargetFlag registers --target alone, on a verb about the cluster itself.
+func (f *ClusterFlags) AddTargetFlag(cmd *cobra.Command, streams Streams) {
+	cmd.Flags().StringVar(&f.Target, "target", "", "stored target (see connect), or the cluster's name as its policy has it")
+	mustRegister(cmd, "target", CompleteTargets(streams))
 }
 
 // connection is where flags, target and environment lead.

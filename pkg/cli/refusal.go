@@ -18,13 +18,13 @@ func (s *Session) GateRefusals(ctx context.Context) ([]policy.Reason, error) {
 	epoch := s.Ledger.Epoch()
 	if !install.IsGate(s.Gate.Caller, epoch.GateUsers, epoch.GateGroups) {
 		if len(rights) > 0 {
-			s.Streams.Note("note: you could take the fence around changeward down: " + rights[0])
+			s.Streams.Note("note: you could switch off or get around changeward's admission policies: " + rights[0])
 		}
 		return nil, nil
 	}
 	var refusals []policy.Reason
 	for _, right := range rights {
-		refusals = append(refusals, policy.Reason{Reason: install.ReasonGateTooPowerful, Message: "this gate could take its own fence down: " + right})
+		refusals = append(refusals, policy.Reason{Reason: install.ReasonGateTooPowerful, Message: "this gate could switch off or get around the admission policies that hold it: " + right})
 	}
 	return refusals, nil
 }

@@ -159,7 +159,7 @@ func TestAPassphraseIsAskedForOnceTheKeyIsChosen(t *testing.T) {
 	}
 	finder.Passphrase = func(string) ([]byte, error) { return []byte("wrong"), nil }
 	_, err := finder.Find(t.Context(), "")
-	assert.ErrorContains(t, err, "incorrect")
+	assert.ErrorContains(t, err, "id_ed25519: that is not its passphrase")
 	finder.Passphrase = func(string) ([]byte, error) { return nil, errors.New("interrupted") }
 	_, err = finder.Find(t.Context(), "")
 	assert.ErrorContains(t, err, "interrupted")

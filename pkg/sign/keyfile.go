@@ -2,6 +2,7 @@ package sign
 
 import (
 	"bytes"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -107,7 +108,11 @@ func (f Finder) unlock(path string, data []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ssh.ParseRawPrivateKeyWithPassphrase(data, passphrase)
+	key, err := ssh.ParseRawPrivateKeyWithPassphrase(data, passphrase)
+	if errors.Is(err, x509.IncorrectPasswordError) {
+		return nil, errors.New("that is not its passphrase")
+	}
+	return key, err
 }
 
 // checkPermissions refuses a private key that others can read, as ssh does.
