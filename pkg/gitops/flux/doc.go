@@ -14,9 +14,9 @@ const (
 	HelmGroup = "helm.toolkit.fluxcd.io"
 	// Applier is the name under which plans know Flux.
 	Applier = "flux"
-	// Manager is the field manager of kustomize-controller, HelmManager that of
-	// helm-controller.
-	Manager     = "kustomize-controller"
+	// Manager is the field manager of kustomize-controller.
+	Manager = "kustomize-controller"
+	// HelmManager is the field manager of helm-controller.
 	HelmManager = "helm-controller"
 	// Propagation of its deletes.
 	Propagation = "background"

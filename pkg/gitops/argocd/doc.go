@@ -1,0 +1,24 @@
+// Package argocd says what Argo CD owns, prunes and skips, as its application
+// controller decides it. It takes objects as they were read, and reads nothing
+// itself.
+//
+// Enter at ReadSettings for what the install says, ReadApplication for the
+// owner, then Application.Options for an object that is applied,
+// Application.Keep for one that left the manifests, Settings.Claim for what a
+// live object says about its owner.
+package argocd
+
+const (
+	// Group is the API group of Applications.
+	Group = "argoproj.io"
+	// Applier is the name under which plans know Argo CD.
+	Applier = "argocd"
+	// Manager is the field manager of its applies, of both modes.
+	Manager = "argocd-controller"
+
+	trackingID     = "argocd.argoproj.io/tracking-id"
+	installationID = "argocd.argoproj.io/installation-id"
+	syncOptions    = "argocd.argoproj.io/sync-options"
+	approved       = "argocd.argoproj.io/deletion-approved"
+	migratesFrom   = "argocd.argoproj.io/client-side-apply-migration-manager"
+)
