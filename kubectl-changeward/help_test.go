@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -115,6 +116,16 @@ func TestWhatIsTypedIsCompleted(t *testing.T) {
 		p.run(t, "completion", shell).exits(t, 0).says(t, "__complete")
 	}
 	assert.Equal(t, p.run(t, "completion", "kubectl").exits(t, 0).stdout, "#!/bin/sh\nexec kubectl-changeward __complete \"$@\"\n")
+}
+
+func TestAPolicyTestFindsTheRecordedPlanThatItNames(t *testing.T) {
+	rules := manifest(t, "policy.yaml", "apiVersion: changeward.dev/v1alpha1\nkind: Policy\nspec: {clusterName: demo, default: allow}\n")
+	plan := manifest(t, "plan.json", "not a plan")
+	for name, want := range map[string]string{plan: "plan.file", "beside.json": string(filepath.Separator) + "beside.json: no such file"} {
+		cases := manifest(t, "cases.yaml", "apiVersion: changeward.dev/v1alpha1\nkind: PolicyTest\ncases: [{name: a, plan: {file: "+name+"}, expect: {verdict: allowed}}]\n")
+		got := stranger(t).run(t, "policy", "test", cases, "--policy", rules).exits(t, 1).says(t, want)
+		assert.Equal(t, strings.Contains(got.stderr, "no such file"), name != plan, got.stderr)
+	}
 }
 
 func TestAnUnreachableClusterIsSaidPlainly(t *testing.T) {

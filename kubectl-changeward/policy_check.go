@@ -61,8 +61,7 @@ func (o *policyTestOptions) run(ctx context.Context) error {
 	if err != nil {
 		return cli.Fail(cli.ReasonBadInput, err)
 	}
-	open := func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(filepath.Dir(o.tests), name)) }
-	cases, err := policy.ParseTests(source, open, time.Now())
+	cases, err := policy.ParseTests(source, o.recorded, time.Now())
 	if err != nil {
 		return inFile(o.tests, err)
 	}
@@ -82,6 +81,15 @@ func (o *policyTestOptions) run(ctx context.Context) error {
 	}
 	return &cli.Failure{Code: cli.ExitFindings, Reason: cli.ReasonFindings, Reported: true,
 		Err: fmt.Errorf("%d of %d cases failed", failed, len(results))}
+}
+
+// recorded reads a plan that a test names: from its own folder, unless the
+// path is absolute.
+func (o *policyTestOptions) recorded(name string) ([]byte, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(o.tests), name)
+	}
+	return os.ReadFile(name)
 }
 
 func (o *policyTestOptions) load(ctx context.Context) (*policy.Policy, error) {
