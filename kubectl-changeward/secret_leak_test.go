@@ -58,6 +58,9 @@ func (w witness) hears(t *testing.T, who string, args ...string) answer {
 		content, err := os.ReadFile(args[at+1])
 		assert.NilError(t, err)
 		w.heard[title+" (file)"] = string(content)
+		if filepath.Ext(args[at+1]) == ".json" {
+			answer{args: args, stdout: string(content)}.isDocument(t)
+		}
 	}
 	return got
 }

@@ -20,7 +20,7 @@ func newTargets(streams cli.Streams) *cobra.Command {
 		}
 		return streams.Print(output, cli.Result{
 			Text:  func() string { return targetTable(targets.List()) },
-			JSON:  func() any { return render.TargetList{Type: render.Head(render.KindTargetList), Items: targets.List()} },
+			JSON:  func() any { return render.TargetList{Type: render.Head(render.KindTargetList), Items: append([]render.Target{}, targets.List()...)} },
 			Names: targets.Names,
 		})
 	}
