@@ -19,8 +19,10 @@ func newTargets(streams cli.Streams) *cobra.Command {
 			return err
 		}
 		return streams.Print(output, cli.Result{
-			Text:  func() string { return targetTable(targets.List()) },
-			JSON:  func() any { return render.TargetList{Type: render.Head(render.KindTargetList), Items: append([]render.Target{}, targets.List()...)} },
+			Text: func() string { return targetTable(targets.List()) },
+			JSON: func() any {
+				return render.TargetList{Type: render.Head(render.KindTargetList), Items: append([]render.Target{}, targets.List()...)}
+			},
 			Names: targets.Names,
 		})
 	}
