@@ -15,6 +15,10 @@ import (
 // deeper ones could exhaust the stack.
 const maxDepth = 10000
 
+// maxValues is how many values a JSON text may hold, which bounds the memory
+// that reading it takes: some ten thousand large objects have two million.
+const maxValues = 4 << 20
+
 // Canonical writes a JSON value in the one form that digests and signatures
 // are made over: object keys sorted by their bytes, no white space, integers
 // as they are (64 bits, never through a double), strings byte for byte with
@@ -68,6 +72,9 @@ func decodeTree(data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("strict JSON: invalid UTF-8")
 	}
+	if crowded(data) {
+		return nil, fmt.Errorf("strict JSON: more than %d values", maxValues)
+	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	tree, err := decodeValue(decoder, 0)
@@ -78,4 +85,23 @@ func decodeTree(data []byte) (any, error) {
 		return nil, errors.New("strict JSON: data behind the value")
 	}
 	return tree, nil
+}
+
+// crowded says whether a JSON text holds too many values, without reading it.
+func crowded(data []byte) bool {
+	if len(data) < maxValues {
+		return false
+	}
+	values, quoted := 1, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
+			values++
+		}
+	}
+	return values > maxValues
 }

@@ -129,3 +129,12 @@ func FuzzWhatDecodesStrictlyEncodesToTheSameBytes(f *testing.F) {
 		assert.NilError(t, DecodeStrict(once, &tree))
 	})
 }
+
+func TestATextOfTooManyValuesIsRefusedBeforeItIsRead(t *testing.T) {
+	var into any
+	bomb := []byte("[" + strings.Repeat("1,", maxValues) + "1]")
+	assert.ErrorContains(t, DecodeStrict(bomb, &into), "values")
+	quoted, err := Canonical(strings.Repeat("[\",:", maxValues/2))
+	assert.NilError(t, err)
+	assert.NilError(t, DecodeStrict(quoted, &into))
+}

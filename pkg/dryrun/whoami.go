@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	authentication "k8s.io/api/authentication/v1"
@@ -23,6 +24,9 @@ func (c *Client) Whoami(ctx context.Context) (state.Person, string, error) {
 		return state.Person{}, "", wrap("ask the server who the caller is", err)
 	}
 	user := review.Status.UserInfo
+	if user.Username == "" { // what is decided rests on who is asking
+		return state.Person{}, "", wrap("ask the server who the caller is", errors.New("the answer names nobody"))
+	}
 	return state.Person{Username: user.Username, Groups: user.Groups},
 		strings.Join(user.Extra[credentialID], ","), nil
 }

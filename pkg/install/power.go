@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,6 +121,9 @@ func (c client) namedImpersonation(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(review.Status.ResourceRules)+len(review.Status.NonResourceRules) == 0 {
+		return nil, errors.New("the server's answer lists none, though everyone has some")
+	}
 	var out []string
 	for _, rule := range review.Status.ResourceRules {
 		impersonates := slices.ContainsFunc(rule.Verbs, func(v string) bool { return strings.HasPrefix(v, "impersonate") })
@@ -137,6 +141,9 @@ func (c client) may(ctx context.Context, what authorizationv1.ResourceAttributes
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &what}}, metav1.CreateOptions{})
 	if err != nil {
 		return false, err
+	}
+	if got := review.Spec.ResourceAttributes; got == nil || got.Verb != what.Verb || got.Resource != what.Resource {
+		return false, errors.New("the server's answer is about another question")
 	}
 	return review.Status.Allowed, nil
 }

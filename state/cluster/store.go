@@ -9,6 +9,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -121,10 +122,11 @@ func (s *Store) List(ctx context.Context, t state.Type, selector state.Selector)
 // labels, page by page.
 func (s *Store) each(ctx context.Context, secrets bool, wanted string, visit func(metav1.Object)) error {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		if secrets {
-			return s.client.CoreV1().Secrets(Namespace).List(ctx, options)
+		page, err := s.page(ctx, secrets, options)
+		if err == nil && page.GetResourceVersion() == "" { // else {} would be a list of nothing
+			err = errors.New("the server's answer is no list")
 		}
-		return s.client.CoreV1().ConfigMaps(Namespace).List(ctx, options)
+		return page, err
 	})
 	pages.PageSize = pageSize
 	return pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: wanted}, func(item runtime.Object) error {
@@ -135,6 +137,18 @@ func (s *Store) each(ctx context.Context, secrets bool, wanted string, visit fun
 		visit(object)
 		return nil
 	})
+}
+
+type page interface {
+	runtime.Object
+	GetResourceVersion() string
+}
+
+func (s *Store) page(ctx context.Context, secrets bool, options metav1.ListOptions) (page, error) {
+	if secrets {
+		return s.client.CoreV1().Secrets(Namespace).List(ctx, options)
+	}
+	return s.client.CoreV1().ConfigMaps(Namespace).List(ctx, options)
 }
 
 // Delete implements state.Store.
