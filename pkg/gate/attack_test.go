@@ -199,3 +199,38 @@ func TestAKeyOfAnotherSignsNoOutcome(t *testing.T) {
 		Result: state.ResultApplied, Sequence: 1, Time: w.stamp()}, w.keys["alice"], "mallory", nil)
 	assert.Equal(t, decision(w.run(p)), state.VerdictAllowed)
 }
+
+func TestAPolicyThatWasSetWhileTheFenceWasDownLetsNothingPass(t *testing.T) {
+	w := newWorld(t)
+	w.enrollByHand("mallory")
+	w.tick()
+	ledger := w.load()
+	loose := strings.Replace(policyText, "default: approval", "default: allow", 1)
+	loose = strings.Replace(loose, "decision: approval\n    approvers: [{users: [alice], count: 1}]\n", "decision: allow\n", 1)
+	_, err := w.as(person("mallory", "admins")).SetPolicy(context.Background(), ledger, loose, w.keys["mallory"]) // the group is a lie
+	assert.NilError(t, err)
+	w.tick()
+	run := func(from time.Time) *gate.Result {
+		p := flag("shop", "false", "true")
+		result, err := w.fenced(ci(), from).Run(context.Background(), nil, gate.Input{Plan: p, Header: state.Plan{Scope: p.Scope}})
+		assert.NilError(t, err)
+		return result
+	}
+	assert.Equal(t, decision(run(w.now.Add(-time.Hour))), state.VerdictAllowed, "the API server vouches for the group")
+	refused := run(w.now)
+	assert.Equal(t, decision(refused), state.VerdictError)
+	assert.Equal(t, refused.Verdict.Reasons[0].Reason, gate.ReasonPolicyUnvouched)
+
+	w.setPolicy(policyText) // root set version 1
+	assert.Equal(t, decision(run(w.now)), state.VerdictApprovalRequired)
+}
+
+func TestAnEpochThatIsDatedBackIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.now = w.now.Add(time.Hour)
+	first, err := w.store.Get(context.Background(), state.TypeEpoch, state.NumberedName(state.TypeEpoch, 1))
+	assert.NilError(t, err)
+	w.put(state.TypeEpoch, 2, state.Epoch{Actor: person("root", "admins"), Admission: 1, ClusterUID: clusterUID, GateKey: w.load().Epoch().GateKey,
+		Objects: []state.AdmissionObject{}, Previous: state.Digest(first.Data[state.DataEnvelope]), Time: w.now.Add(-30 * time.Minute).Format(time.RFC3339), Version: 2})
+	assert.Equal(t, w.loadFault(), gate.ReasonEpochUnreadable)
+}

@@ -18,12 +18,12 @@ import (
 func (l *Ledger) loadChains(all records) error {
 	var err error
 	if l.epochs, err = chain(l, state.TypeEpoch, all[state.TypeEpoch], func(e state.Epoch) link {
-		return link{e.Version, e.Previous, e.Actor, e.ClusterUID}
+		return link{e.Version, e.Previous, e.Actor, e.ClusterUID, e.Time}
 	}); err != nil {
 		return err
 	}
 	if l.policies, err = chain(l, state.TypePolicy, all[state.TypePolicy], func(p state.Policy) link {
-		return link{p.Version, p.Previous, p.Actor, p.ClusterUID}
+		return link{p.Version, p.Previous, p.Actor, p.ClusterUID, p.Time}
 	}); err != nil {
 		return err
 	}
@@ -46,8 +46,35 @@ func (l *Ledger) parsePolicies() error {
 				"policy version %d was set by %s, who is no admin in version %d", i+1, v.predicate.Actor.Username, i)}
 		}
 		l.policy = p
+		l.parsed = append(l.parsed, p)
 	}
 	return nil
+}
+
+// unvouched says why the policy in force may not be the admins', or "". An
+// admin by group alone is one by the API server's word: where that is void,
+// anyone who could write the record could have claimed the group. Who set an
+// earlier version, or is named by it, is known by key. A version that is
+// vouched for vouches for those before it.
+func (l *Ledger) unvouched() string {
+	known := map[string]bool{}
+	why := ""
+	var good *policy.Policy // the newest vouched for so far
+	for i, v := range l.policies {
+		name := v.predicate.Actor.Username
+		why = ""
+		if good != nil && !known[name] && !slices.Contains(good.Admins.Users, name) {
+			why = l.attested(v.record.Created)
+		}
+		if why == "" {
+			known[name], good = true, l.parsed[i]
+		}
+	}
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf("policy version %d was set by %s, and no API server vouches that they are an admin (%s); an admin must look at it and set it again",
+		len(l.policies), l.policies[len(l.policies)-1].predicate.Actor.Username, why)
 }
 
 // anchored refuses a chain of policies that was cut: the gate has judged by a
@@ -68,6 +95,7 @@ type link struct {
 	previous   string
 	actor      state.Person
 	clusterUID string
+	time       string
 }
 
 func chain[P any](l *Ledger, t state.Type, list []state.Record, read func(P) link) ([]version[P], error) {
@@ -101,6 +129,8 @@ func readVersion[P any](l *Ledger, t state.Type, record state.Record, read func(
 		return v, broken(t, record.Name, "the record is not immutable")
 	case at.clusterUID != l.clusterUID:
 		return v, broken(t, record.Name, "made for another cluster")
+	case !timely(at.time, record.Created):
+		return v, broken(t, record.Name, fmt.Sprintf("signed as of %q, written at %s", at.time, stamp(record.Created)))
 	case record.Claims.Actor != at.actor.Username || !subset(at.actor.Groups, record.Claims.Groups):
 		return v, broken(t, record.Name, "signed statement and attested writer differ")
 	case !known || owner.Person != at.actor.Username || !heldThen(owner, record.Created):
@@ -129,6 +159,13 @@ func (l *Ledger) loadRing(all records) {
 	for _, r := range rejected {
 		l.reject(state.TypeKey, r.Record, r.Err.Reason, r.Err.Error())
 	}
+}
+
+// timely says that a record was signed when it was written: else an epoch could
+// attest what was written long before it.
+func timely(signed string, created time.Time) bool {
+	at, err := state.ParseTime(signed)
+	return err == nil && at.Sub(created).Abs() <= sign.MaxClockDifference
 }
 
 // heldThen says that a key was its owner's when a record was written. A later

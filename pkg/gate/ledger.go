@@ -20,6 +20,7 @@ type Ledger struct {
 	ring        sign.Ring
 	policies    []version[state.Policy]
 	policy      *policy.Policy
+	parsed      []*policy.Policy // of every version
 	epochs      []version[state.Epoch]
 	attestation Attestation
 	requests    []Request // by number, ascending

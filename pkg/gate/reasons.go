@@ -25,6 +25,8 @@ const (
 	ReasonNoPolicy = "NoPolicy"
 	// ReasonPolicyUnreadable: the chain of policy versions does not hold.
 	ReasonPolicyUnreadable = "PolicyUnreadable"
+	// ReasonPolicyUnvouched: nothing proves that an admin set the policy.
+	ReasonPolicyUnvouched = "PolicyUnvouched"
 	// ReasonEpochUnreadable: the chain of epochs does not hold.
 	ReasonEpochUnreadable = "EpochUnreadable"
 	// ReasonRecordInvalid: a plan record that cannot be read or was changed.

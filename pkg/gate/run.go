@@ -37,7 +37,10 @@ func (r *run) decide(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
+	unvouched := r.ledger.unvouched()
 	switch {
+	case unvouched != "":
+		return r.unable(ctx, policy.Reason{Reason: ReasonPolicyUnvouched, Message: unvouched})
 	case !p.Complete():
 		return r.unable(ctx, policy.Reason{Reason: ReasonIncomplete, Message: fmt.Sprintf("%d of the objects could not be planned", len(p.Failed))})
 	case len(r.in.Refusals) > 0:
