@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -180,7 +181,10 @@ func read(t state.Type, place string) (state.Record, error) {
 		return record, err
 	}
 	for _, file := range files {
-		if record.Data[file.Name()], err = os.ReadFile(filepath.Join(place, file.Name())); err != nil {
+		if !file.Type().IsRegular() {
+			return record, fmt.Errorf("%s is no file", file.Name())
+		}
+		if record.Data[file.Name()], err = readFile(filepath.Join(place, file.Name())); err != nil {
 			return record, err
 		}
 	}
@@ -194,6 +198,22 @@ func read(t state.Type, place string) (state.Record, error) {
 	record.Claims = state.Claims{Actor: about.Actor, Groups: about.Groups, Credential: about.Credential, PlanHash: about.PlanHash}
 	record.Created, err = state.ParseTime(about.Created)
 	return record, err
+}
+
+// maxFile is how large a data file may be: no object of a cluster is larger.
+const maxFile = 2 << 20
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is larger than %d bytes", filepath.Base(path), maxFile)
+	}
+	return data, err
 }
 
 func failed(verb string, t state.Type, name string, err error) error {

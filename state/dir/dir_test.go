@@ -47,3 +47,19 @@ func TestForeignFilesAreNoRecordsAndBrokenRecordsAreErrors(t *testing.T) {
 	_, err = store.List(context.Background(), state.TypePlan, state.Selector{})
 	assert.ErrorContains(t, err, "cw-plan-000001")
 }
+
+func TestAFileThatLeadsElsewhereOrHasNoEndIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(file string) error{
+		"link":    func(file string) error { return os.Symlink("/dev/zero", file) },
+		"too big": func(file string) error { return os.WriteFile(file, make([]byte, maxFile+1), 0o600) },
+	} {
+		root := t.TempDir()
+		store, err := Create(root, time.Now)
+		assert.NilError(t, err)
+		_, err = store.Create(context.Background(), statetest.Record(state.TypePlan, "cw-plan-000001", "alice"))
+		assert.NilError(t, err)
+		assert.NilError(t, spoil(filepath.Join(root, "plan", "cw-plan-000001", "extra")))
+		_, err = store.List(context.Background(), state.TypePlan, state.Selector{})
+		assert.ErrorContains(t, err, "extra", name)
+	}
+}
