@@ -50,7 +50,7 @@ type gateOptions struct {
 }
 
 func newGate(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
-	o := &gateOptions{streams: streams, cluster: cluster}
+	o := &gateOptions{streams: streams, cluster: cluster, input: cli.InputFlags{Twice: true}}
 	cmd := &cobra.Command{
 		Use: "gate", Short: "pass only if this exact plan is allowed", Long: gateLong, Example: gateExample,
 		Args: cli.Args(0, 0, "no arguments: name manifests with -f"), ValidArgsFunction: cli.CompleteNothing,

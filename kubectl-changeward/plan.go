@@ -58,6 +58,7 @@ func newPlan(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o.output.AddFlag(cmd, cli.FormatMarkdown)
 	cli.AddOutFlag(cmd, &o.out)
 	cmd.Flags().BoolVar(&o.showUnchanged, "show-unchanged", false, "list objects that would not change, too")
+	cmd.Flags().BoolVar(&o.input.Twice, "twice", false, "repeat the dry run of what changes, as the gate does, so that random values show")
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit as the gate would: 2 approval required, 4 denied")
 	return cmd
 }

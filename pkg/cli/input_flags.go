@@ -14,6 +14,9 @@ import (
 
 // InputFlags say what to plan, and what to call it.
 type InputFlags struct {
+	// Twice repeats the dry run of what would change, so that values which are
+	// another each time show.
+	Twice     bool
 	filenames []string
 	manifests []string // the same under its other name
 	recursive bool

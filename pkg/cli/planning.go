@@ -39,14 +39,7 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 	if err != nil {
 		return nil, err
 	}
-	progress := s.Streams.StartProgress("dry run")
-	observations, err := s.Client.Observe(ctx, set, dryrun.ObserveOptions{
-		Kinds: kinds, Applier: dryrun.Changeward(false), Masker: masker, Progress: progress.Report})
-	progress.Done()
-	if err != nil {
-		return nil, err
-	}
-	built, err := plan.Build(plan.Input{Cluster: s.cluster(), Scope: input.scope(), Observations: observations, Problems: failed(problems)})
+	built, observations, err := s.observe(ctx, set, input, kinds, masker, failed(problems))
 	if err != nil {
 		return nil, err
 	}
@@ -58,13 +51,45 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 	return &Planned{Plan: built, Before: before, Origin: FindOrigin(s.Streams.Env, inputs[0]), Inputs: inputs}, nil
 }
 
+// observe asks about every object, once, or where random values should show
+// twice, and makes the plan of it.
+func (s *Session) observe(ctx context.Context, set manifest.Set, input InputFlags, kinds *dryrun.Kinds, masker manifest.Masker, problems []plan.Failed) (*plan.Plan, []plan.Observation, error) {
+	progress := s.Streams.StartProgress("dry run")
+	defer progress.Done()
+	options := dryrun.ObserveOptions{Kinds: kinds, Applier: dryrun.Changeward(false), Masker: masker, Progress: progress.Report}
+	observations, err := s.Client.Observe(ctx, set, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := plan.Input{Cluster: s.cluster(), Scope: input.scope(), Observations: observations, Problems: problems}
+	if p := s.policy(); p != nil {
+		in.IgnorePaths, in.WholeObjects = p.IgnorePaths, p.Staleness == policy.StalenessObject
+	}
+	built, err := plan.Build(in)
+	if err != nil || !input.Twice || built.Empty() {
+		return built, observations, err
+	}
+	if in.Observations, err = s.Client.Repeat(ctx, set, observations, built, options); err != nil {
+		return nil, nil, err
+	}
+	built, err = plan.Build(in)
+	return built, in.Observations, err
+}
+
+// policy in force, nil where nothing is installed.
+func (s *Session) policy() *policy.Policy {
+	if s.Ledger == nil {
+		return nil
+	}
+	p, _ := s.Ledger.Policy()
+	return p
+}
+
 // cluster is how the plan names the cluster.
 func (s *Session) cluster() plan.Cluster {
 	named := plan.Cluster{UID: s.Cluster}
-	if s.Ledger != nil {
-		if p, _ := s.Ledger.Policy(); p != nil {
-			named.Name = p.ClusterName
-		}
+	if p := s.policy(); p != nil {
+		named.Name = p.ClusterName
 	}
 	return named
 }

@@ -55,6 +55,7 @@ type observation struct {
 	config      *rest.Config
 	force       bool
 	concurrency int
+	twice       bool // as the gate does
 }
 
 // observe reads, resolves and observes manifests. Objects of unknown kinds
@@ -75,20 +76,31 @@ func (o observation) observe(t *testing.T, text string) []plan.Observation {
 		assert.Assert(t, problem.Reason == manifest.ReasonUnknownKind || problem.Reason == manifest.ReasonUnreadable, "%v", problem)
 		set = manifest.Set{Objects: objects}
 	}
-	seen, err := client.Observe(t.Context(), set, dryrun.ObserveOptions{
+	options := dryrun.ObserveOptions{
 		Kinds: kinds, Applier: dryrun.Changeward(o.force), Concurrency: o.concurrency,
 		Masker: manifest.NewMasker([]byte("a key of the test's"), "uid", false),
-	})
+	}
+	seen, err := client.Observe(t.Context(), set, options)
 	assert.NilError(t, err)
+	if o.twice {
+		seen, err = client.Repeat(t.Context(), set, seen, built(t, seen), options)
+		assert.NilError(t, err)
+	}
 	return seen
+}
+
+func built(t *testing.T, seen []plan.Observation) *plan.Plan {
+	t.Helper()
+	made, err := plan.Build(plan.Input{Cluster: plan.Cluster{UID: "uid"}, Observations: seen})
+	assert.NilError(t, err)
+	return made
 }
 
 // plan is what a plan says about manifests: one line for each object, and
 // under it one for each field.
 func (o observation) plan(t *testing.T, text string) (lines []string, hash string) {
 	t.Helper()
-	made, err := plan.Build(plan.Input{Cluster: plan.Cluster{UID: "uid"}, Observations: o.observe(t, text)})
-	assert.NilError(t, err)
+	made := built(t, o.observe(t, text))
 	return describe(made), made.Hash
 }
 

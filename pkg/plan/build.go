@@ -23,6 +23,11 @@ type Input struct {
 	Removals []Removal
 	// Problems are objects that could not even be observed.
 	Problems []Failed
+	// IgnorePaths are field paths that policy leaves out: of what changes, and
+	// of what admission adds. WholeObjects binds all of LIVE of what is
+	// changed, not only the fields that change.
+	IgnorePaths  []string
+	WholeObjects bool
 }
 
 // Build makes the plan. The order of observations does not matter. What is
@@ -33,7 +38,7 @@ func Build(in Input) (*Plan, error) {
 		Header: Header{Schema: SchemaV1, Rules: Rules, Cluster: in.Cluster, Prune: in.Prune},
 		Scope:  in.Scope,
 		Failed: slices.Clone(in.Problems),
-	}, owner: in.Owner, living: map[string]int{}, dying: map[string]bool{}}
+	}, bounds: boundsOf(in), owner: in.Owner, living: map[string]int{}, dying: map[string]bool{}}
 	for _, o := range in.Observations {
 		b.count(o)
 		b.observe(o)
@@ -57,6 +62,7 @@ type subject struct {
 type builder struct {
 	plan     *Plan
 	owner    string // that the plan is made for
+	bounds   bounds
 	changed  []subject
 	warnings map[string]bool
 	living   map[string]int  // objects of the manifests that live in a namespace
@@ -64,7 +70,7 @@ type builder struct {
 }
 
 func (b *builder) observe(o Observation) {
-	s, failure := changeOf(o)
+	s, failure := changeOf(o, b.bounds)
 	for _, warning := range s.warnings {
 		b.warn(keyOf(o.Object).String() + ": " + warning)
 	}

@@ -18,7 +18,7 @@ type observed struct {
 
 // changeOf decides the operation and fills in the body. A failure is the
 // observation's own, or says why no operation is right.
-func changeOf(o Observation) (observed, *Failure) {
+func changeOf(o Observation, b bounds) (observed, *Failure) {
 	phases, warnings, isHook := manifest.Hook(o.Object)
 	out := observed{warnings: append(slices.Clone(warnings), o.Warnings...)}
 	out.live, out.merged, out.owners = o.Live, o.Merged, o.Owners
@@ -39,13 +39,26 @@ func changeOf(o Observation) (observed, *Failure) {
 		return out, unaccounted("there is no answer of the server to compare with")
 	case o.Live == nil:
 		out.Body.Operation, out.Body.Object = Create, desired(o)
-		out.Body.Admission = slices.SortedFunc(slices.Values(o.Admission), func(a, b AdmissionValue) int {
-			return strings.Compare(a.Path, b.Path)
-		})
+		return out, out.admit(o, b)
 	default:
-		return out, out.compare(o)
+		return out, out.compare(o, b)
 	}
 	return out, nil
+}
+
+// admit fills in what admission adds to a new object.
+func (out *observed) admit(o Observation, b bounds) *Failure {
+	added, ignored := b.admission(o.Admission)
+	var random random
+	if o.Again != nil {
+		again, _ := b.admission(o.Again.Admission)
+		added = random.admission(added, again)
+	}
+	out.Body.Admission = slices.SortedFunc(slices.Values(added), func(a, b AdmissionValue) int {
+		return strings.Compare(a.Path, b.Path)
+	})
+	out.Notes = slices.Concat(out.Notes, noteIgnored(ignored), random.notes())
+	return random.failure()
 }
 
 func bodyOf(o Observation) Body {
@@ -64,30 +77,46 @@ func bodyOf(o Observation) Body {
 func desired(o Observation) any { return diff.Clean(o.Object.Content, o.StatusSubresource) }
 
 // compare makes an update of what differs. An object is unchanged only if LIVE
-// and MERGED are equal and the server would not count a new generation either.
-func (out *observed) compare(o Observation) *Failure {
+// and MERGED are equal, but for what policy leaves out, and the server would not
+// count a new generation either.
+func (out *observed) compare(o Observation, b bounds) *Failure {
 	if metadata(o.Live, "uid") != metadata(o.Merged, "uid") {
 		return unaccounted("LIVE and MERGED are two objects: their uid differs")
 	}
-	live, merged := diff.Clean(o.Live, o.StatusSubresource), diff.Clean(o.Merged, o.StatusSubresource)
-	transitions := diff.Objects(live, merged, o.Object.Content, o.Schema)
-	equal := diff.Equal(live, merged)
+	live, all := o.clean(o.Live), o.transitions()
+	equal := diff.Equal(live, o.clean(o.Merged))
 	switch {
-	case equal != (len(transitions) == 0):
+	case equal != (len(all) == 0):
 		return unaccounted("LIVE and MERGED differ, and no field accounts for it")
 	case equal && !diff.Equal(metadata(o.Live, "generation"), metadata(o.Merged, "generation")):
 		return unaccounted("the server would count a new generation, and no field accounts for it")
-	case equal:
-		out.Body.Operation = None
-	default:
-		out.Body.Operation, out.Body.Transitions = Update, transitions
-		out.Body.LiveUID, _ = metadata(o.Live, "uid").(string)
-		out.Body.TakesOver = slices.SortedFunc(slices.Values(o.TakesOver), func(a, b Takeover) int {
-			return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
-		})
 	}
+	transitions, ignored := b.transitions(all)
+	var random random
+	if o.Again != nil {
+		again, _ := b.transitions(o.again().transitions())
+		transitions = random.transitions(transitions, again)
+	}
+	out.Notes = slices.Concat(out.Notes, noteIgnored(ignored), random.notes())
 	out.noteLastApplied(o)
-	return nil
+	if len(transitions) == 0 {
+		out.Body.Operation = None
+		return random.failure()
+	}
+	if err := out.update(o, transitions, b); err != nil {
+		return &Failure{Reason: ReasonInvalid, Message: err.Error()}
+	}
+	return random.failure()
+}
+
+func (out *observed) update(o Observation, transitions []diff.Transition, b bounds) (err error) {
+	out.Body.Operation, out.Body.Transitions = Update, transitions
+	out.Body.LiveUID, _ = metadata(o.Live, "uid").(string)
+	out.Body.TakesOver = slices.SortedFunc(slices.Values(o.TakesOver), func(a, b Takeover) int {
+		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
+	})
+	out.Body.Live, err = b.digestOf(o.clean(o.Live), o.Schema)
+	return err
 }
 
 // noteLastApplied says when a client-side applier's bookkeeping begins or

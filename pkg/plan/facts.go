@@ -30,7 +30,11 @@ func factsOf(s subject) facts {
 	f := facts{subject: s}
 	f.set = flatten("", "", s.Body.Object)
 	for _, a := range s.Body.Admission {
-		for _, l := range flatten(a.Path, plainOf(a.Path), a.Value) {
+		value := a.Value
+		if a.Mark == MarkDiffers {
+			value = Differs()
+		}
+		for _, l := range flatten(a.Path, plainOf(a.Path), value) {
 			l.assigned = true
 			f.set = append(f.set, l)
 		}
@@ -40,6 +44,10 @@ func factsOf(s subject) facts {
 			continue
 		}
 		plain := plainOf(t.Path)
+		if IsDiffers(t.New) {
+			f.set = append(f.set, leaf{path: t.Path, plain: plain, value: t.New})
+			continue
+		}
 		old, now := flatten(t.Path, plain, t.Old), flatten(t.Path, plain, t.New)
 		f.set = append(f.set, without(now, old)...)
 		f.gone = append(f.gone, without(old, now)...)
@@ -70,6 +78,9 @@ func without(leaves, other []leaf) []leaf {
 
 // flatten lists the leaves of a value in a fixed order; none for nil.
 func flatten(path, plain string, value any) []leaf {
+	if IsDiffers(value) {
+		return []leaf{{path: path, plain: plain, value: value}}
+	}
 	switch v := value.(type) {
 	case nil:
 		return nil

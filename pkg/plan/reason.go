@@ -24,6 +24,9 @@ const (
 	// ReasonMoving: others kept writing the object, so that LIVE and MERGED
 	// could not be read of one moment.
 	ReasonMoving = "Moving"
+	// ReasonRandom: two dry runs in a row gave fields that the other lacked, so
+	// that there is nothing to bind.
+	ReasonRandom = "Random"
 	// ReasonUnreadable: no answer, or none that can be understood.
 	ReasonUnreadable = "Unreadable"
 	// ReasonUnaccounted: LIVE and MERGED differ in something that no

@@ -89,6 +89,6 @@ func reachesAround(rule map[string]any) bool {
 // around judges one member of a rule whose other members are not known.
 func around(value any) bool {
 	text, _ := value.(string)
-	return ownGroup(text) || slices.Contains([]string{"*", "impersonate", "bind", "escalate",
+	return IsDiffers(value) || ownGroup(text) || slices.Contains([]string{"*", "impersonate", "bind", "escalate",
 		"users", "groups", "serviceaccounts", "uids", "roles", "clusterroles"}, text)
 }

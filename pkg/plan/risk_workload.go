@@ -27,23 +27,25 @@ func privilegedRisks(f facts) []Risk {
 	return out
 }
 
+// privileged looks at one value. One that differs from run to run may be any.
 func privileged(l leaf) bool {
 	ends := func(suffix string) bool { return ends(l.plain, suffix) }
+	is := func(grave bool) bool { return grave || IsDiffers(l.value) }
 	switch {
 	case ends("hostNetwork"), ends("hostPID"), ends("hostIPC"),
 		ends("securityContext.privileged"), ends("securityContext.allowPrivilegeEscalation"),
 		ends("windowsOptions.hostProcess"):
-		return l.value == true
+		return is(l.value == true)
 	case ends("securityContext.runAsUser"), ends("windowsOptions.runAsUser"):
-		return jsonOf(l.value) == "0"
+		return is(jsonOf(l.value) == "0")
 	case ends("securityContext.runAsNonRoot"):
-		return l.value == false
+		return is(l.value == false)
 	case ends("seccompProfile.type"), ends("appArmorProfile.type"):
-		return l.value == "Unconfined"
+		return is(l.value == "Unconfined")
 	case ends("securityContext.procMount"):
-		return l.value == "Unmasked"
+		return is(l.value == "Unmasked")
 	case ends("capabilities.add"):
-		return l.value != "NET_BIND_SERVICE" // what the restricted profile allows
+		return is(l.value != "NET_BIND_SERVICE") // what the restricted profile allows
 	case ends("ports.hostPort"):
 		return jsonOf(l.value) != "0"
 	default:
@@ -64,7 +66,7 @@ func workloadRisks(f facts) []Risk {
 		return out
 	}
 	for _, l := range f.set {
-		if l.plain == "spec.replicas" && jsonOf(l.value) == "0" {
+		if l.plain == "spec.replicas" && (jsonOf(l.value) == "0" || IsDiffers(l.value)) {
 			out = append(out, Risk{Name: RiskScaleToZero, Detail: beforeReplicas(l.before)})
 		}
 	}
@@ -81,6 +83,9 @@ func workloadRisks(f facts) []Risk {
 // before, unless admission put it there.
 func (f facts) imageRisks(l leaf) []Risk {
 	image, _ := l.value.(string)
+	if IsDiffers(l.value) {
+		image = DiffersText
+	}
 	var out []Risk
 	if old, ok := l.before.(string); ok {
 		out = append(out, Risk{Name: RiskImage, Detail: old + " → " + image})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/state"
 )
 
 // checkShape refuses a body whose members do not belong to its operation, or
@@ -39,6 +40,8 @@ func checkShape(b Body) error {
 		return fmt.Errorf("member phases does not fit operation %s", b.Operation)
 	case b.LiveUID != "" && (b.Operation == Create || b.Operation == Hook):
 		return fmt.Errorf("member liveUID does not fit operation %s", b.Operation)
+	case b.Live != "" && (b.Operation == Create || b.Operation == Hook || !state.IsDigest(b.Live)):
+		return fmt.Errorf("member live does not fit operation %s", b.Operation)
 	}
 	if withObject {
 		return checkObject(b)

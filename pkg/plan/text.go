@@ -11,6 +11,9 @@ import (
 // MaskText stands in text for a value that is masked: fixed, without a length.
 const MaskText = "(masked)"
 
+// DiffersText stands in text for a value that differs from run to run.
+const DiffersText = "(differs from run to run)"
+
 // Summary counts objects by operation; Error those that could not be planned.
 type Summary struct {
 	Create  int `json:"create"`
@@ -72,6 +75,9 @@ func Title(c Change) string {
 
 // TransitionText is a transition in one line.
 func TransitionText(t diff.Transition) string {
+	if IsDiffers(t.New) {
+		return "  " + t.Path + ": " + DiffersText
+	}
 	switch t.Action {
 	case diff.Add:
 		return "+ " + t.Path + ": " + ValueText(t.New)

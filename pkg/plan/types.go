@@ -89,6 +89,8 @@ type Observation struct {
 	Holders map[string]Holder
 	// Owners are who keeps the live object as it is, or says so.
 	Owners []Owner
+	// Again is a second look at the object, where one was taken (see Twice).
+	Again *Look
 }
 
 // Holder is the manager of a field of LIVE, and when it last wrote.
@@ -123,6 +125,7 @@ type Body struct {
 	Admission   []AdmissionValue  `json:"admission,omitempty"`   // create, replace
 	Delete      *Deletion         `json:"delete,omitempty"`      // delete
 	Phases      []string          `json:"phases,omitempty"`      // hook
+	Live        string            `json:"live,omitempty"`        // update, replace, delete: digest of LIVE, where policy binds it whole
 }
 
 // HashedApplier is the part of an applier that decides the result.

@@ -110,6 +110,10 @@ func (l *lines) content(c plan.Change) {
 
 func (l *lines) transition(t diff.Transition) {
 	path := Escape(t.Path)
+	if plan.IsDiffers(t.New) {
+		l.line(yellow, indent+path+": "+plan.DiffersText)
+		return
+	}
 	if large(t.Old) || large(t.New) {
 		l.largeTransition(path, t)
 		return
