@@ -76,7 +76,7 @@ func (p *parser) readSpec(spec field) {
 		"requireTicket":       func(f field) { q.Approvals.RequireTicket = p.boolean(f) },
 		"staleness":           func(f field) { q.Staleness = p.word(f, StalenessFields, StalenessObject) },
 		"sameRevision":        func(f field) { q.SameRevision = p.boolean(f) },
-		"ignorePaths":         func(f field) { q.IgnorePaths = p.texts(f) },
+		"ignorePaths":         func(f field) { q.IgnorePaths = p.paths(f) },
 		"maxDeletes":          p.readMaxDeletes,
 		"allowUnverified":     func(f field) { q.AllowUnverified = p.boolean(f) },
 		"allowUnboundSecrets": func(f field) { q.AllowUnboundSecrets = p.boolean(f) },

@@ -110,6 +110,7 @@ func TestAPolicyThatWouldNotMeanWhatItSaysIsRefused(t *testing.T) {
 		"a negative duration":             {"clusterName: c\n" + sre + "\napprovals: {expireAfter: -1h}", "want a duration above zero"},
 		"a share above all":               {"clusterName: c\n" + sre + "\nmaxDeletes: {share: 25}", "want a number above 0 and at most 1"},
 		"a share that is no number":       {"clusterName: c\n" + sre + "\nmaxDeletes: {share: .nan}", "want a number above 0 and at most 1"},
+		"a path that is none":             {"clusterName: c\n" + sre + "\nignorePaths: [metadata.annotations.a/b]", "not a field path"},
 		"a limit that limits nothing":     {"clusterName: c\n" + sre + "\nmaxDeletes: {}", "limits nothing"},
 		"a bad pattern":                   {"clusterName: c\n" + sre + "\nenvs: [{env: e, namespaces: ['[']}]", "bad pattern"},
 		"a number as a name":              {"clusterName: 12\n" + sre, "want a string"},

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/changeward/changeward/pkg/diff"
 )
 
 // reader walks a YAML tree by hand, since a decoder stops at its first
@@ -136,6 +138,19 @@ func (r *reader) text(f field) string {
 func (r *reader) texts(f field) []string {
 	var out []string
 	r.list(f, func(entry field) { out = append(out, r.text(entry)) })
+	return out
+}
+
+// paths reads field paths as plans write them.
+func (r *reader) paths(f field) []string {
+	var out []string
+	r.list(f, func(entry field) {
+		path := r.text(entry)
+		if _, ok := diff.ParsePath(path); !ok && path != "" {
+			r.add(entry, "not a field path as plans write them, such as metadata.annotations[\"example.com/stamp\"]")
+		}
+		out = append(out, path)
+	})
 	return out
 }
 
