@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/pkg/manifest"
 )
 
@@ -66,6 +67,12 @@ func (b *builder) delete(r Removal) {
 	}
 	s.Body.LiveUID, _ = metadata(r.Live, "uid").(string)
 	s.Body.Delete = &deletion
+	var err error
+	if s.Body.Live, err = b.bounds.digestOf(diff.Clean(r.Live, r.StatusSubresource), nil); err != nil {
+		b.plan.Failed = append(b.plan.Failed, Failed{Key: r.Key, Version: r.Version, Source: r.Source,
+			Failure: Failure{Reason: ReasonInvalid, Message: err.Error()}})
+		return
+	}
 	s.noteOwners(b.owner)
 	b.add(s)
 }
