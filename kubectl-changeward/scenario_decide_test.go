@@ -90,7 +90,7 @@ func TestARejectionStopsThePlanUntilItIsPutForwardAgainUnderANewNumber(t *testin
 	rejected.prints(t, "rejected "+change.ID, "now rejected")
 	got := s.gate(t, "ci").exits(t, 4).prints(t, "): rejected\n", "rejected by carol (SHA256:", "policy: denied: rejected by carol (not today)")
 	got.tells(t, "error: denied: rejected by carol (not today)\nhint: once the objection is met, ask again with --again --reason\n")
-	s.as("alice").run(t, "approve", change.ID, "--yes").exits(t, 0).tells(t, "warning: this request is rejected, and no approval changes that")
+	s.as("alice").run(t, "approve", change.ID, "--yes").exits(t, 1).tells(t, "warning: this request is rejected, and no approval changes that", "was rejected, and no approval of the same number changes that")
 	s.gate(t, "ci").exits(t, 4).prints(t, "policy: denied: rejected by carol")
 
 	s.gate(t, "ci", "--again").exits(t, 1).tells(t, "error: --again needs a --reason")

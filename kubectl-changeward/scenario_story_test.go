@@ -40,7 +40,7 @@ func TestAChangeIsStoppedApprovedByTheRightPersonAndLetThrough(t *testing.T) {
 	id := idOf(t, got)
 	got.tells(t, "error: approval required\nhint: approve with `kubectl changeward approve "+id+"`, then run the gate again\n")
 
-	own := s.as("bob").run(t, "approve", id, "--yes").exits(t, 1).tells(t, "error: your approve of "+id+" would not count: IsProposer: bob proposed the change\n")
+	own := s.as("bob").run(t, "approve", id, "--yes").exits(t, 1).tells(t, "error: your approval of "+id+" would not count: IsProposer: bob proposed the change\n")
 	assert.Equal(t, own.stdout, "")
 	assert.Equal(t, idOf(t, s.gate(t, "ci").exits(t, 2)), id, "the pipeline finds the same request")
 	assert.DeepEqual(t, counts(s.records(t)), map[string]int{"plan": 1, "audit": 1})

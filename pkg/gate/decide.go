@@ -36,8 +36,10 @@ func (g *Gate) Decide(ctx context.Context, l *Ledger, in DecideInput) (state.Rec
 	if err != nil {
 		return state.Record{}, err
 	}
-	if judgement.Verdict == state.VerdictDenied && in.Action == state.ActionApprove {
-		return state.Record{}, notEligible("policy denies this plan: %s", reasonsText(judgement.Reasons))
+	if in.Action == state.ActionApprove {
+		if err := approvable(in.Request, judgement); err != nil {
+			return state.Record{}, err
+		}
 	}
 	d, err := g.decision(ctx, l, in, judgement.Requirements)
 	if err != nil {
@@ -56,6 +58,19 @@ func decidable(r Request) error {
 		return &Fault{Reason: r.Void, Message: fmt.Sprintf("%s cannot be decided on: %s", r.ID, r.Detail)}
 	case r.finished() != "":
 		return notEligible("%s is %s already", r.ID, r.Status)
+	}
+	return nil
+}
+
+// approvable refuses an approval that could change nothing.
+func approvable(r Request, judgement policy.Judgement) error {
+	switch {
+	case judgement.Verdict == state.VerdictDenied:
+		return notEligible("policy denies this plan: %s", reasonsText(judgement.Reasons))
+	case judgement.Verdict == state.VerdictAllowed:
+		return notEligible("%s needs no approval: policy allows it", r.ID)
+	case r.Status == Rejected:
+		return notEligible("%s was rejected, and no approval of the same number changes that", r.ID)
 	}
 	return nil
 }
@@ -120,10 +135,20 @@ func (l *Ledger) wouldCount(g *Gate, in DecideInput, d state.Decision, requireme
 	request.decisions = append(slices.Clone(request.decisions), trial)
 	for _, c := range l.count(&request, requirements).Checked {
 		if c.Record.Name == trialName && !c.Counts {
-			return &Fault{Reason: c.Reason, Message: fmt.Sprintf("your %s of %s would not count: %s", in.Action, request.ID, explain(c))}
+			return &Fault{Reason: c.Reason, Message: fmt.Sprintf("your %s of %s would not count: %s", noun(in.Action), request.ID, explain(c))}
 		}
 	}
 	return nil
+}
+
+func noun(action string) string {
+	switch action {
+	case state.ActionApprove:
+		return "approval"
+	case state.ActionReject:
+		return "rejection"
+	}
+	return "withdrawal"
 }
 
 const trialName = "cw-decision-trial"

@@ -268,3 +268,33 @@ func TestAHookEditedAloneStops(t *testing.T) {
 	w.run(hooked("false", "true", "migrate"))
 	assert.Equal(t, decision(w.run(hooked("true", "true", "drop everything"))), state.VerdictApprovalRequired)
 }
+
+func TestAnApprovalThatCouldChangeNothingIsRefused(t *testing.T) {
+	w := newWorld(t)
+	auto := w.run(create("banner", configMap("banner", "sale"))).Request.ID
+	assert.ErrorContains(t, w.decide(alice(w), auto, state.ActionApprove), "needs no approval")
+
+	id := w.run(flag("shop", "false", "true")).Request.ID
+	assert.NilError(t, w.decide(alice(w), id, state.ActionReject))
+	assert.ErrorContains(t, w.decide(alice(w), id, state.ActionApprove), "was rejected")
+	assert.Equal(t, w.count(state.TypeDecision), 1)
+}
+
+func TestARejectionOfAnAutoApprovedRequestShowsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.setPolicy(policyText + "  emergency: {users: [alice]}\n")
+	id := w.run(create("banner", configMap("banner", "sale"))).Request.ID
+	assert.NilError(t, w.decide(alice(w), id, state.ActionReject))
+	request, err := w.load().Find(id)
+	assert.NilError(t, err)
+	assert.Equal(t, request.Status, gate.Rejected)
+	assert.Equal(t, decision(w.run(create("banner", configMap("banner", "sale")))), state.VerdictDenied)
+}
+
+func TestThePlanOfAnotherScopeIsTheSameRequestAndSaysSo(t *testing.T) {
+	w := newWorld(t)
+	first := w.run(flag("shop", "false", "true"))
+	again := w.run(flag("store", "false", "true"))
+	assert.Equal(t, again.Request.ID, first.Request.ID)
+	assert.Equal(t, len(again.Warnings), 1)
+}

@@ -90,6 +90,10 @@ func (r *run) answer(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	r.result.Request = request
+	if scope := request.Header.Scope; scope != r.in.Header.Scope {
+		r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(
+			"this plan was proposed before, as %s of scope %s: it is the same request", request.ID, scope))
+	}
 	if r.result.Verdict.Decision == state.VerdictApprovalRequired {
 		return &r.result, r.explainStale(ctx)
 	}

@@ -25,7 +25,7 @@ func (g *Gate) settle(ctx context.Context, l *Ledger, r *Request) error {
 	case last.Verdict == state.VerdictDenied && last.Reason != ReasonRejected:
 		r.Status = Denied
 		return nil
-	case last.Verdict == state.VerdictAllowed && last.Auto:
+	case last.Verdict == state.VerdictAllowed && last.Auto && len(r.decisions) == 0:
 		r.Status = AutoApproved
 		return nil
 	}
@@ -50,6 +50,9 @@ func (g *Gate) review(ctx context.Context, l *Ledger, r *Request) error {
 	}
 	result := l.count(r, judgement.Requirements)
 	r.settleWith(result, l.superseded(r))
+	if judgement.Verdict == state.VerdictAllowed && !result.Rejected {
+		r.Status = AutoApproved
+	}
 	return nil
 }
 
