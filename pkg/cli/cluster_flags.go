@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -60,6 +61,10 @@ func (f *ClusterFlags) AddTargetFlag(cmd *cobra.Command, streams Streams) {
 	mustRegister(cmd, "target", CompleteTargets(streams))
 }
 
+// requestTimeout ends a request that a server leaves without an answer, where
+// --request-timeout says nothing. Twice what an admission webhook may take.
+const requestTimeout = time.Minute
+
 // connection is where flags, target and environment lead.
 type connection struct {
 	config    *rest.Config
@@ -101,6 +106,7 @@ func (f *ClusterFlags) resolve(streams Streams) (connection, error) {
 		return c, Fail(ReasonNoKubeconfig, fmt.Errorf("read kubeconfig: %w", err))
 	}
 	c.config.QPS = -1 // the server says when it is too much (429), and is heeded
+	c.config.Timeout = cmp.Or(c.config.Timeout, requestTimeout)
 	c.config.UserAgent = "changeward"
 	c.config.WarningHandler = rest.NoWarnings{} // packages that want them ask for them
 	return c, nil
