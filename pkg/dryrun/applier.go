@@ -1,6 +1,9 @@
 package dryrun
 
 import (
+	"cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/changeward/changeward/pkg/manifest"
@@ -55,6 +58,8 @@ type Treatment struct {
 	// Notes are for people, where something changes.
 	Notes []string
 }
+
+func (t Treatment) validation() string { return cmp.Or(t.Validation, metav1.FieldValidationStrict) }
 
 // replaces asks Replaces.
 func (t Treatment) replaces(refusal error) bool { return t.Replaces != nil && t.Replaces(refusal) }

@@ -17,6 +17,8 @@ import (
 // Client asks one API server. It is safe for concurrent use, and keeps what it
 // has read of the server's schemas.
 type Client struct {
+	config    *rest.Config // with http, for clients of other kinds
+	http      *http.Client
 	dynamic   dynamic.Interface
 	discovery *discovery.DiscoveryClient
 	reviews   authenticationv1.AuthenticationV1Interface
@@ -36,7 +38,7 @@ func New(config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client settings: %w", err)
 	}
-	c := &Client{}
+	c := &Client{config: config, http: guarded}
 	if c.dynamic, err = dynamic.NewForConfigAndClient(config, guarded); err != nil {
 		return nil, fmt.Errorf("client settings: %w", err)
 	}

@@ -48,7 +48,7 @@ func (o *observer) dryRun(ctx context.Context, t *target, seen *plan.Observation
 // complete adds MERGED, and what is only needed where something changes.
 func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan.Observation) error {
 	merged := bare(m.merged, t)
-	if m.live != nil && reflect.DeepEqual(bare(m.live, t), merged) {
+	if m.live != nil && !m.replaced && reflect.DeepEqual(bare(m.live, t), merged) {
 		seen.Merged = seen.Live // one copy is enough for what does not change
 		return nil
 	}
@@ -58,13 +58,14 @@ func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan
 		return err
 	}
 	seen.Schema = schema
-	if m.live == nil {
+	if seen.Replace = m.replaced; m.live == nil || m.replaced {
 		if seen.Admission, err = o.admission(t, m, schema); err != nil {
 			return err
 		}
 	} else {
 		seen.TakesOver = o.takeovers(t, m.taken, schema)
 		seen.Holders = holders(m.live, schema)
+		seen.Notes = append(seen.Notes, o.rewriteNotes(t, m, seen.Holders, schema)...)
 	}
 	seen.Merged = o.maskOf(t, m)(merged)
 	return nil

@@ -53,7 +53,17 @@ func failureOf(err error, object manifest.Object) *plan.Failure {
 	if manifest.IsSecret(object.Content) {
 		failure.Message = manifest.Redact(status.Message, object.Content)
 	}
+	if replace := (errReplace{}); errors.As(err, &replace) {
+		failure.Message = replace.message(failure.Message, causesOf(status))
+	}
 	return failure
+}
+
+func causesOf(status metav1.Status) []metav1.StatusCause {
+	if status.Details == nil {
+		return nil
+	}
+	return status.Details.Causes
 }
 
 func reasonOfStatus(status metav1.Status) string {

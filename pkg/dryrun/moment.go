@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
 )
 
 // attempts is how often an object is observed until LIVE and MERGED are of one
@@ -25,6 +26,10 @@ type moment struct {
 	taken  []conflict                 // fields that force takes from others
 
 	treatment Treatment
+	plain     *unstructured.Unstructured // MERGED without what the applier rewrites first
+	rewritten bool                       // it rewrites something
+	pending   bool                       // MERGED is not what it seems: someone wrote in between
+	replaced  bool                       // LIVE is deleted, and MERGED created
 }
 
 // settled says that LIVE and MERGED are of one moment: nobody wrote in
@@ -32,6 +37,10 @@ type moment struct {
 func (m moment) settled() bool {
 	switch {
 	case m.treatment.Skip != "":
+		return true
+	case m.pending || m.merged == nil:
+		return false
+	case m.replaced:
 		return true
 	case m.live == nil:
 		return m.merged.GetResourceVersion() == "" && m.posted != nil
@@ -52,7 +61,7 @@ func (o *observer) moment(ctx context.Context, t *target) (m moment, err error) 
 	if err != nil {
 		return m, err
 	}
-	if m.live == nil || after == nil || !equalButStatus(m.live, after, t) {
+	if m.live == nil || after == nil || m.pending || m.merged == nil || !equalButStatus(m.live, after, t) {
 		return m, errMoving{}
 	}
 	m.live = after
@@ -70,7 +79,34 @@ func (o *observer) look(ctx context.Context, t *target) (m moment, err error) {
 	if m.treatment, err = o.treat(t.object, m.live); err != nil || m.treatment.Skip != "" {
 		return m, err
 	}
-	return m, o.serverSide(ctx, t, &m)
+	if m.live == nil || !m.treatment.replaces(nil) {
+		err = o.ask(ctx, t, &m)
+	}
+	if m.live != nil && m.treatment.replaces(err) {
+		err = o.replace(ctx, t, &m)
+		m.pending = known // what a list said of it may be old
+	}
+	return m, err
+}
+
+// ask makes the dry run of the treatment's mode.
+func (o *observer) ask(ctx context.Context, t *target, m *moment) error {
+	switch m.treatment.Applier.Mode {
+	case plan.ModeClientSide:
+		return o.clientSide(ctx, t, m)
+	case plan.ModePut:
+		return o.whole(ctx, t, m)
+	}
+	if err := o.serverSide(ctx, t, m); err != nil || m.live == nil {
+		return err
+	}
+	if err := o.rewrite(ctx, t, m); err != nil {
+		return err
+	}
+	if !m.rewritten && m.settled() && m.treatment.Unmoved != nil && m.treatment.Unmoved(m.live, m.merged) {
+		m.merged = m.live
+	}
+	return nil
 }
 
 // treat asks the applier what becomes of an object.
@@ -84,16 +120,15 @@ func (o *observer) treat(desired manifest.Object, live *unstructured.Unstructure
 
 // serverSide asks what a server-side apply would leave.
 func (o *observer) serverSide(ctx context.Context, t *target, m *moment) (err error) {
-	applier := m.treatment.Applier
-	m.merged, err = t.apply(ctx, applier, false)
-	if conflicts := conflictsOf(err); applier.Force && len(conflicts) > 0 {
+	m.merged, err = t.apply(ctx, m.treatment, false)
+	if conflicts := conflictsOf(err); m.treatment.Applier.Force && len(conflicts) > 0 {
 		m.taken = conflicts
-		m.merged, err = t.apply(ctx, applier, true)
+		m.merged, err = t.apply(ctx, m.treatment, true)
 	}
 	if err != nil || m.live != nil || m.merged.GetResourceVersion() != "" {
 		return err
 	}
-	m.posted, err = t.create(ctx, applier)
+	m.posted, err = t.create(ctx, t.content(m.treatment), m.treatment)
 	if apierrors.IsAlreadyExists(err) {
 		m.posted, err = nil, nil // someone created it just now: look again
 	}

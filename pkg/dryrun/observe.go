@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/openapi3"
 
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
@@ -27,6 +28,7 @@ func (c *Client) Observe(ctx context.Context, set manifest.Set, options ObserveO
 		client:  c,
 		options: options,
 		index:   &schemaIndex{schemas: c.schemas},
+		specs:   specs{Root: openapi3.NewRoot(c.discovery.OpenAPIV3())},
 	}
 	o.arrivals = arrivalsOf(set, o.isHook)
 	o.listed = o.list(ctx, set)
@@ -54,6 +56,7 @@ type observer struct {
 	client   *Client
 	options  ObserveOptions
 	index    *schemaIndex
+	specs    specs
 	arrivals arrivals
 	listed   *listed
 	services sync.Map // by group and version: why it is read only

@@ -80,24 +80,46 @@ func (t *target) get(ctx context.Context) (*unstructured.Unstructured, error) {
 	return live, err
 }
 
+// content is what the applier sends.
+func (t *target) content(treatment Treatment) map[string]any {
+	if treatment.Content != nil {
+		return treatment.Content
+	}
+	return t.object.Content
+}
+
 // apply asks for MERGED: what a server-side apply would leave.
-func (t *target) apply(ctx context.Context, applier plan.Applier, force bool) (*unstructured.Unstructured, error) {
-	return t.resource.Patch(ctx, t.object.Name(), types.ApplyPatchType, t.body, metav1.PatchOptions{
+func (t *target) apply(ctx context.Context, treatment Treatment, force bool) (*unstructured.Unstructured, error) {
+	body := t.body
+	if treatment.Content != nil {
+		var err error
+		if body, err = json.Marshal(treatment.Content); err != nil {
+			return nil, err
+		}
+	}
+	return t.resource.Patch(ctx, t.object.Name(), types.ApplyPatchType, body, metav1.PatchOptions{
 		DryRun:          []string{metav1.DryRunAll},
-		FieldManager:    applier.Manager,
-		FieldValidation: metav1.FieldValidationStrict,
+		FieldManager:    treatment.Applier.Manager,
+		FieldValidation: treatment.validation(),
 		Force:           &force,
 	})
 }
 
 // create asks for the object as a create would leave it. Its managed fields
 // are those before admission, which tells what admission did.
-func (t *target) create(ctx context.Context, applier plan.Applier) (*unstructured.Unstructured, error) {
-	return t.resource.Create(ctx, &unstructured.Unstructured{Object: t.object.Content}, metav1.CreateOptions{
+func (t *target) create(ctx context.Context, content map[string]any, treatment Treatment) (*unstructured.Unstructured, error) {
+	return t.resource.Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{
 		DryRun:          []string{metav1.DryRunAll},
-		FieldManager:    applier.Manager,
-		FieldValidation: metav1.FieldValidationStrict,
+		FieldManager:    treatment.Applier.Manager,
+		FieldValidation: treatment.validation(),
 	})
+}
+
+// put asks for what an update would leave. The content names the
+// resourceVersion that it is to replace.
+func (t *target) put(ctx context.Context, content *unstructured.Unstructured, manager, validation string) (*unstructured.Unstructured, error) {
+	return t.resource.Update(ctx, content, metav1.UpdateOptions{
+		DryRun: []string{metav1.DryRunAll}, FieldManager: manager, FieldValidation: validation})
 }
 
 func gvkOf(object manifest.Object) schema.GroupVersionKind {

@@ -3,6 +3,7 @@ package dryrun
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -25,6 +26,15 @@ func (w *warnings) sorted() []string {
 	defer w.mu.Unlock()
 	slices.Sort(w.texts)
 	return slices.Compact(w.texts)
+}
+
+// warn adds what a library said, line by line, to the warnings about the
+// object under this context.
+func warn(ctx context.Context, text string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.TrimPrefix(line, "warning: "))
+		warningCollector{}.HandleWarningHeaderWithContext(ctx, 299, "", line)
+	}
 }
 
 // warningCollector hands a warning to the object that its request was about.

@@ -37,8 +37,12 @@ func changeOf(o Observation, b bounds) (observed, *Failure) {
 		out.Body.Operation = None
 	case o.Merged == nil && (o.Live != nil || o.Unverified == ""):
 		return out, unaccounted("there is no answer of the server to compare with")
-	case o.Live == nil:
+	case o.Live == nil || o.Replace:
 		out.Body.Operation, out.Body.Object = Create, desired(o)
+		if o.Replace {
+			out.Body.Operation = Replace
+			out.Body.LiveUID, _ = metadata(o.Live, "uid").(string)
+		}
 		return out, out.admit(o, b)
 	default:
 		return out, out.compare(o, b)

@@ -75,6 +75,8 @@ type Observation struct {
 	// Skip says why the applier leaves the object alone; "" means that it does
 	// not.
 	Skip string
+	// Replace says that the applier deletes LIVE, and creates MERGED.
+	Replace bool
 	// TakesOver are the fields whose value is taken from another manager.
 	TakesOver []Takeover
 	// Unverified says what the server could not check; "" means that it did.

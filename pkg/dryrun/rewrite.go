@@ -1,0 +1,135 @@
+package dryrun
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"reflect"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// rewrite redoes an accepted dry run for an applier that changes managed
+// fields first, or afterwards, and sends its patch again then. No dry run can
+// build on what another one did, so the changes are made to a copy of LIVE,
+// the patch is merged here, and the server completes the result as an update.
+func (o *observer) rewrite(ctx context.Context, t *target, m *moment) error {
+	needed, err := rewrites(m)
+	if err != nil || !needed {
+		return err
+	}
+	m.pending = true
+	merge, err := o.merger(ctx, t)
+	if err != nil {
+		return fmt.Errorf("the applier rewrites managed fields: %w", err)
+	}
+	steps := chain{merger: merge, treatment: m.treatment, desired: t.content(m.treatment)}
+	plain, err := steps.patch(m.live)
+	if err != nil {
+		return fmt.Errorf("merge as the server would: %w", err)
+	}
+	final, err := steps.run(m.live)
+	if err != nil {
+		return fmt.Errorf("merge as the server would after the applier rewrote managed fields: %w", err)
+	}
+	if reflect.DeepEqual(withoutManagers(plain), withoutManagers(final)) {
+		m.pending, m.rewritten = !m.settled(), true // the dry run has shown it all
+		return nil
+	}
+	final.SetResourceVersion(m.live.GetResourceVersion())
+	merged, err := t.put(ctx, final, m.treatment.Applier.Manager, metav1.FieldValidationIgnore)
+	if err == nil {
+		m.plain, m.merged = m.merged, merged
+		m.pending, m.rewritten = false, true
+	}
+	return unlessRaced(err)
+}
+
+// unlessRaced drops the refusal of a write at a resourceVersion that has
+// moved: the object is looked at again.
+func unlessRaced(err error) error {
+	if apierrors.IsConflict(err) && len(conflictsOf(err)) == 0 {
+		return nil
+	}
+	return err
+}
+
+// rewrites says whether the applier would change anything but by its patch.
+func rewrites(m *moment) (bool, error) {
+	for _, step := range []struct {
+		change func(*unstructured.Unstructured) error
+		given  *unstructured.Unstructured
+	}{{m.treatment.Before, m.live}, {m.treatment.After, m.merged}} {
+		if step.change == nil {
+			continue
+		}
+		before := withOwnMetadata(step.given)
+		after := withOwnMetadata(step.given)
+		if err := step.change(after); err != nil {
+			return false, fmt.Errorf("rewrite managed fields as the applier does: %w", err)
+		}
+		if !reflect.DeepEqual(before.Object["metadata"], after.Object["metadata"]) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// chain is what an applier does to one object, step by step.
+type chain struct {
+	merger    *merger
+	treatment Treatment
+	desired   map[string]any
+}
+
+func (c chain) run(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	current := live.DeepCopy()
+	if c.treatment.Before != nil {
+		if err := c.treatment.Before(current); err != nil {
+			return nil, err
+		}
+	}
+	current, err := c.patch(current)
+	if err != nil || c.treatment.After == nil {
+		return current, err
+	}
+	if err := c.treatment.After(current); err != nil {
+		return nil, err
+	}
+	return c.patch(current)
+}
+
+func (c chain) patch(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return c.merger.apply(live.DeepCopy(), c.desired, c.treatment.Applier.Manager, c.treatment.Applier.Force)
+}
+
+// withOwnMetadata is a copy that shares all but its metadata.
+func withOwnMetadata(object *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: without(object.Object)}
+	if metadata, ok := object.Object["metadata"].(map[string]any); ok {
+		out.Object["metadata"] = runtime.DeepCopyJSON(metadata)
+	}
+	return out
+}
+
+func withoutManagers(object *unstructured.Unstructured) map[string]any {
+	out := withOwnMetadata(object)
+	out.SetManagedFields(nil)
+	return out.Object
+}
+
+// setOf reads what an entry of managed fields holds.
+func setOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := &fieldpath.Set{}
+	if entry.FieldsV1 == nil {
+		return set, nil
+	}
+	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+		return nil, fmt.Errorf("managed fields of %s: %w", entry.Manager, err)
+	}
+	return set, nil
+}
