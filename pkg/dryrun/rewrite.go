@@ -37,7 +37,7 @@ func (o *observer) rewrite(ctx context.Context, t *target, m *moment) error {
 		return fmt.Errorf("merge as the server would after the applier rewrote managed fields: %w", err)
 	}
 	if reflect.DeepEqual(withoutManagers(plain), withoutManagers(final)) {
-		m.pending, m.rewritten = !m.settled(), true // the dry run has shown it all
+		m.pending, m.rewritten = false, true // the dry run has shown it all
 		return nil
 	}
 	final.SetResourceVersion(m.live.GetResourceVersion())
