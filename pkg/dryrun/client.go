@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	authenticationv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 )
 
@@ -21,6 +22,7 @@ type Client struct {
 	http      *http.Client
 	dynamic   dynamic.Interface
 	discovery *discovery.DiscoveryClient
+	metadata  metadata.Interface
 	reviews   authenticationv1.AuthenticationV1Interface
 	schemas   *schemas
 }
@@ -40,6 +42,9 @@ func New(config *rest.Config) (*Client, error) {
 	}
 	c := &Client{config: config, http: guarded}
 	if c.dynamic, err = dynamic.NewForConfigAndClient(config, guarded); err != nil {
+		return nil, fmt.Errorf("client settings: %w", err)
+	}
+	if c.metadata, err = metadata.NewForConfigAndClient(metadata.ConfigFor(config), guarded); err != nil {
 		return nil, fmt.Errorf("client settings: %w", err)
 	}
 	if c.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(config, guarded); err != nil {

@@ -14,14 +14,17 @@ import (
 // Kinds is what the server served at one moment. It does not change; read it
 // once per run, so that a kind installed since is found by the next one.
 type Kinds struct {
-	served map[schema.GroupVersionKind]served
-	failed map[string]error // by group; what is served of it is not known in full
+	served    map[schema.GroupVersionKind]served
+	preferred map[schema.GroupKind]string // version that the server names first
+	failed    map[string]error            // by group; what is served of it is not known in full
 }
 
 type served struct {
 	resource   schema.GroupVersionResource
 	namespaced bool
 	status     bool // has a status subresource
+	scale      bool // has a scale subresource
+	deletable  bool // objects can be listed and deleted
 }
 
 // Kinds reads what the server serves. A group that could not be read is kept
@@ -33,7 +36,7 @@ func (c *Client) Kinds(ctx context.Context) (*Kinds, error) {
 	if err != nil && !partial {
 		return nil, wrap("read which kinds the server serves", err)
 	}
-	k := &Kinds{served: map[schema.GroupVersionKind]served{}, failed: map[string]error{}}
+	k := &Kinds{served: map[schema.GroupVersionKind]served{}, preferred: map[schema.GroupKind]string{}, failed: map[string]error{}}
 	for groupVersion, err := range failed {
 		k.failed[groupVersion.Group] = fmt.Errorf("%s: %w", groupVersion, err)
 	}
@@ -50,20 +53,24 @@ func (k *Kinds) add(list *metav1.APIResourceList) error {
 	if err != nil {
 		return err
 	}
-	withStatus := map[string]bool{}
+	parts := map[string]bool{}
 	for _, resource := range list.APIResources {
-		if name, found := strings.CutSuffix(resource.Name, "/status"); found {
-			withStatus[name] = true
-		}
+		parts[resource.Name] = true
 	}
 	for _, resource := range list.APIResources {
 		if strings.Contains(resource.Name, "/") {
 			continue
 		}
-		k.served[groupVersion.WithKind(resource.Kind)] = served{
+		gvk := groupVersion.WithKind(resource.Kind)
+		k.served[gvk] = served{
 			resource:   groupVersion.WithResource(resource.Name),
 			namespaced: resource.Namespaced,
-			status:     withStatus[resource.Name],
+			status:     parts[resource.Name+"/status"],
+			scale:      parts[resource.Name+"/scale"],
+			deletable:  slices.Contains(resource.Verbs, "list") && slices.Contains(resource.Verbs, "delete"),
+		}
+		if k.preferred[gvk.GroupKind()] == "" {
+			k.preferred[gvk.GroupKind()] = gvk.Version
 		}
 	}
 	return nil
@@ -92,6 +99,12 @@ func (k *Kinds) Versions(group, kind string) []string {
 	}
 	slices.Sort(versions)
 	return versions
+}
+
+// Preferred is the version of a kind that the server names first, "" where it
+// does not serve the kind.
+func (k *Kinds) Preferred(group, kind string) string {
+	return k.preferred[schema.GroupKind{Group: group, Kind: kind}]
 }
 
 // Unreadable is why the kinds of a group are not known in full: its API

@@ -22,11 +22,13 @@ type Removal struct {
 	Deletion          Deletion
 	// Kept is why the applier leaves the object there; "" means that it
 	// deletes it.
-	Kept     string
-	Owners   []Owner
-	Warnings []string
-	Notes    []string
-	Failure  *Failure
+	Kept string
+	// Unverified says what the server could not check; "" means that it did.
+	Unverified string
+	Owners     []Owner
+	Warnings   []string
+	Notes      []string
+	Failure    *Failure
 }
 
 // remove adds what becomes of an object that left the manifests.
@@ -54,7 +56,7 @@ func (r Removal) subject(operation Operation) subject {
 			Operation: operation,
 			Applier:   HashedApplier{Mode: r.Applier.Mode, Manager: r.Applier.Manager, Force: r.Applier.Force},
 		},
-		Applier: r.Applier.Name, Source: r.Source, Owner: ownerOf(r.Owners), Notes: slices.Clone(r.Notes),
+		Applier: r.Applier.Name, Source: r.Source, Owner: ownerOf(r.Owners), Notes: slices.Clone(r.Notes), Unverified: r.Unverified,
 	}}
 }
 
