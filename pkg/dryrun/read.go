@@ -18,6 +18,9 @@ type Reader struct {
 	Kinds  *Kinds
 }
 
+// Serves says whether the server serves a kind.
+func (r Reader) Serves(group, kind string) bool { return r.Kinds.Preferred(group, kind) != "" }
+
 // Read reads an object in the version that the server prefers. The failure
 // tells an object that is not there from a kind that is not, and both from one
 // that may not or could not be read.

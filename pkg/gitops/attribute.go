@@ -1,0 +1,139 @@
+package gitops
+
+import (
+	"context"
+	"slices"
+
+	"github.com/changeward/changeward/pkg/gitops/argocd"
+	"github.com/changeward/changeward/pkg/gitops/flux"
+	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
+)
+
+// Attribute fills in who owns what was observed, in place. What a live object
+// says of its owner is a claim; it is verified only if the owner exists and
+// lists the object itself. Each owner is read once, and none where nothing
+// claims one.
+func Attribute(ctx context.Context, reader Reader, observations []plan.Observation, removals []plan.Removal) {
+	a := attribution{reader: reader, owners: map[Ref]listing{}}
+	for i := range observations {
+		owners, notes := a.of(ctx, observations[i].Live)
+		observations[i].Owners = owners
+		observations[i].Notes = append(observations[i].Notes, notes...)
+	}
+	for i := range removals {
+		owners, notes := a.of(ctx, removals[i].Live)
+		removals[i].Owners = owners
+		removals[i].Notes = append(removals[i].Notes, notes...)
+	}
+}
+
+type attribution struct {
+	reader   Reader
+	owners   map[Ref]listing
+	settings *argocd.Settings // of the install that is there; nil: not read yet
+}
+
+// listing is what an owner lists, or why that is not known.
+type listing struct {
+	objects map[manifest.Key]bool
+	why     string
+}
+
+// of lists the owners of a live object, and what there is to say of claims
+// that are none.
+func (a *attribution) of(ctx context.Context, live map[string]any) (owners []plan.Owner, notes []string) {
+	if live == nil {
+		return nil, nil
+	}
+	o := manifest.Object{Content: live}
+	for _, claim := range flux.Claims(o) {
+		owner := plan.Owner{Applier: flux.Applier, Manager: flux.Manager}
+		ref := Ref{Kind: Kustomization, Namespace: claim.Namespace, Name: claim.Name}
+		if claim.Group == flux.HelmGroup {
+			ref.Kind, owner.Applier, owner.Manager = helmRelease, helm, flux.HelmManager
+		}
+		owners = append(owners, a.verified(ctx, owner, ref, o.Key()))
+	}
+	if claim, claimed := a.argoClaim(ctx, o); claimed && !claim.Self {
+		notes = append(notes, "its tracking-id names another object, so it is not owned by Argo CD's "+claim.Instance)
+	} else if claimed {
+		namespace, name := claim.Application(*a.settings)
+		owner := plan.Owner{Applier: argocd.Applier, Manager: argocd.Manager}
+		owners = append(owners, a.verified(ctx, owner, Ref{Kind: Application, Namespace: namespace, Name: name}, o.Key()))
+	}
+	if release := helmClaim(o); release != (Ref{}) && !slices.ContainsFunc(owners, func(o plan.Owner) bool { return o.Applier == helm }) {
+		owners = append(owners, plan.Owner{Name: release.String(), Applier: helm, Manager: helm,
+			Why: "what a release of Helm holds is not looked into"})
+	}
+	return owners, notes
+}
+
+// argoClaim reads the install's settings once, and only where Argo CD is.
+func (a *attribution) argoClaim(ctx context.Context, o manifest.Object) (argocd.Claim, bool) {
+	if a.settings == nil {
+		defaults := argocd.ReadSettings("argocd", nil)
+		a.settings = &defaults
+		if a.reader.Serves(argocd.Group, "Application") {
+			if found, failure := findSettings(ctx, a.reader, ""); failure == nil {
+				a.settings = &found
+			}
+		}
+	}
+	return a.settings.Claim(o)
+}
+
+// helmClaim is the release that an object names; Helm wants both marks.
+func helmClaim(o manifest.Object) Ref {
+	annotations := o.Annotations()
+	name := annotations["meta.helm.sh/release-name"]
+	if name == "" || o.Labels()["app.kubernetes.io/managed-by"] != "Helm" {
+		return Ref{}
+	}
+	return Ref{Kind: helm, Namespace: annotations["meta.helm.sh/release-namespace"], Name: name}
+}
+
+// verified asks the owner whether it lists an object.
+func (a *attribution) verified(ctx context.Context, owner plan.Owner, ref Ref, key manifest.Key) plan.Owner {
+	owner.Name = ref.String()
+	listed, read := a.owners[ref]
+	if !read {
+		listed = a.list(ctx, ref)
+		a.owners[ref] = listed
+	}
+	switch {
+	case listed.why != "":
+		owner.Why = listed.why
+	case !listed.objects[key]:
+		owner.Why = "it does not list the object"
+	default:
+		owner.Verified = true
+	}
+	return owner
+}
+
+func (a *attribution) list(ctx context.Context, ref Ref) listing {
+	object, failure := a.reader.Read(ctx, ref.key())
+	if failure != nil {
+		return listing{why: unread(failure)}
+	}
+	out := listing{objects: map[manifest.Key]bool{}}
+	if ref.Kind == Application {
+		app, err := argocd.ReadApplication(object)
+		if err != nil {
+			return listing{why: "it cannot be understood: " + err.Error()}
+		}
+		for key := range app.Resources {
+			out.objects[key] = true
+		}
+		return out
+	}
+	inventory, err := flux.ReadInventory(object)
+	if err != nil {
+		return listing{why: "it cannot be understood: " + err.Error()}
+	}
+	for key := range inventory {
+		out.objects[key] = true
+	}
+	return out
+}
