@@ -11,6 +11,7 @@ import (
 	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/gitops"
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/state"
@@ -73,7 +74,13 @@ func classifyTyped(err error, program string) (reason string, hints []string, kn
 	var unheard *dryrun.Error
 	var key *sign.Error
 	var problems policy.Problems
+	var owner *gitops.Error
+	var empty *gitops.EmptyError
 	switch {
+	case errors.As(err, &owner):
+		return owner.Reason, nil, true
+	case errors.As(err, &empty):
+		return ReasonBadInput, []string{"was the input rendered, and are the file names right? if all of it is to go, say --allow-empty"}, true
 	case errors.As(err, &fault):
 		return fault.Reason, faultHints(fault.Reason, program), true
 	case errors.As(err, &unheard) && unheard.Reason != dryrun.ServerError:

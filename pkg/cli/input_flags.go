@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/changeward/changeward/pkg/gitops"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/manifest/files"
 	"github.com/changeward/changeward/pkg/render"
@@ -22,9 +23,12 @@ type InputFlags struct {
 	recursive bool
 	kustomize string
 	scopeName string
+	owner     string
+	empty     bool // an empty set of manifests is meant so
 }
 
-// AddFlags registers -f, --manifests, -R, -k and --scope on a verb.
+// AddFlags registers -f, --manifests, -R, -k, --scope, --owner and
+// --allow-empty on a verb.
 func (f *InputFlags) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory or pattern of rendered manifests; - is standard input")
@@ -32,6 +36,8 @@ func (f *InputFlags) AddFlags(cmd *cobra.Command) {
 	flags.BoolVarP(&f.recursive, "recursive", "R", false, "read directories below directories, too")
 	flags.StringVarP(&f.kustomize, "kustomize", "k", "", "directory of a kustomization, instead of files")
 	flags.StringVar(&f.scopeName, "scope", "", "name of what is being changed (default: the path of the manifests in their repository)")
+	flags.StringVar(&f.owner, "owner", "", "plan what this owner would do: kustomization/NAMESPACE/NAME or application/NAMESPACE/NAME")
+	flags.BoolVar(&f.empty, "allow-empty", false, "with --owner: plan the deletion of all its objects where the manifests hold none")
 }
 
 // inputs as they were named.
@@ -49,22 +55,47 @@ func (f *InputFlags) Validate(forRecord bool) error {
 	if len(f.inputs()) == 0 {
 		return Usage("which manifests? name them with -f (or --manifests), or a kustomization with -k")
 	}
-	if forRecord && f.scope() == "" {
+	ref, err := f.ownerRef()
+	switch {
+	case err != nil:
+		return Usage(err.Error())
+	case ref != (gitops.Ref{}) && f.scopeName != "":
+		return Usage("--scope and --owner: the owner is the scope already")
+	case ref == (gitops.Ref{}) && f.empty:
+		return Usage("--allow-empty: without --owner nothing is deleted")
+	case forRecord && f.scope() == "":
 		return Usage("manifests from standard input have no path: say with --scope what is being changed")
 	}
 	return nil
 }
 
-// scope is the name given, or the one that follows from the inputs.
-func (f *InputFlags) scope() string { return cmp.Or(f.scopeName, DefaultScope(f.inputs())) }
+// scope is the owner, or the name given, or the one that follows from the
+// inputs.
+func (f *InputFlags) scope() string {
+	ref, _ := f.ownerRef() // validated
+	return cmp.Or(ref.String(), f.scopeName, DefaultScope(f.inputs()))
+}
+
+// ownerRef is whom to plan for; the zero value is nobody.
+func (f *InputFlags) ownerRef() (gitops.Ref, error) {
+	if f.owner == "" {
+		return gitops.Ref{}, nil
+	}
+	return gitops.ParseRef(f.owner)
+}
 
 // read reads the manifests. Without a single object it is an error that lists
-// all problems; otherwise those are part of the plan.
+// all problems, but for an empty input of an owner, who knows what it would
+// delete; otherwise those are part of the plan.
 func (f *InputFlags) read(streams Streams) ([]manifest.Object, []manifest.Problem, error) {
 	objects, problems := files.Load(files.Options{Filenames: slices.Concat(f.filenames, f.manifests),
 		Recursive: f.recursive, Kustomize: f.kustomize, Stdin: streams.In})
+	nothing := !slices.ContainsFunc(problems, func(p manifest.Problem) bool { return p.Reason != manifest.ReasonNoObjects })
 	if len(objects) > 0 {
 		return objects, problems, nil
+	}
+	if nothing && f.owner != "" {
+		return nil, nil, nil
 	}
 	failure := &Failure{Code: ExitError, Reason: ReasonBadInput}
 	var all []error

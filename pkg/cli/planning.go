@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/changeward/changeward/pkg/dryrun"
+	"github.com/changeward/changeward/pkg/gitops"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
@@ -20,30 +22,29 @@ type Planned struct {
 	Inputs []string // as named
 }
 
+// planning is what a plan is made from, before the server is asked.
+type planning struct {
+	input    InputFlags
+	kinds    *dryrun.Kinds
+	set      manifest.Set
+	problems []manifest.Problem
+	masker   manifest.Masker
+	owner    *gitops.Owner // nil: nobody's
+	departed []dryrun.Departed
+}
+
 // Plan reads the manifests and asks the server what would happen. Problems of
 // single objects are in the plan; an error means that there is none.
 func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) {
-	objects, problems, err := input.read(s.Streams)
+	p, err := s.prepare(ctx, input)
 	if err != nil {
 		return nil, err
 	}
-	kinds, err := s.Client.Kinds(ctx)
+	built, in, err := s.observe(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	set, unresolved := manifest.Resolve(objects, kinds, s.Namespace)
-	for _, problem := range unresolved {
-		problems = append(problems, unreadableKind(problem, kinds))
-	}
-	masker, err := s.Masker(ctx)
-	if err != nil {
-		return nil, err
-	}
-	built, observations, err := s.observe(ctx, set, input, kinds, masker, failed(problems))
-	if err != nil {
-		return nil, err
-	}
-	before, err := plan.Before(built, observations)
+	before, err := plan.Before(built, in.Observations, in.Removals...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,29 +52,61 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 	return &Planned{Plan: built, Before: before, Origin: FindOrigin(s.Streams.Env, inputs[0]), Inputs: inputs}, nil
 }
 
+func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, error) {
+	objects, problems, err := input.read(s.Streams)
+	if err != nil {
+		return nil, err
+	}
+	p := &planning{input: input}
+	if p.kinds, err = s.Client.Kinds(ctx); err != nil {
+		return nil, err
+	}
+	namespace := s.Namespace
+	if p.owner, err = s.owner(ctx, p); err != nil {
+		return nil, err
+	} else if p.owner != nil {
+		namespace = cmp.Or(p.owner.DefaultNamespace, namespace)
+	}
+	set, unresolved := manifest.Resolve(objects, p.kinds, namespace)
+	for _, problem := range unresolved {
+		problems = append(problems, unreadableKind(problem, p.kinds))
+	}
+	p.set, p.problems = set, problems
+	if p.owner != nil {
+		if p.departed, err = p.owner.Departed(set, problems, input.empty); err != nil {
+			return nil, err
+		}
+	}
+	p.masker, err = s.Masker(ctx)
+	return p, err
+}
+
 // observe asks about every object, once, or where random values should show
-// twice, and makes the plan of it.
-func (s *Session) observe(ctx context.Context, set manifest.Set, input InputFlags, kinds *dryrun.Kinds, masker manifest.Masker, problems []plan.Failed) (*plan.Plan, []plan.Observation, error) {
+// twice, and makes the plan of it. It answers what the plan was built from.
+func (s *Session) observe(ctx context.Context, p *planning) (*plan.Plan, plan.Input, error) {
 	progress := s.Streams.StartProgress("dry run")
 	defer progress.Done()
-	options := dryrun.ObserveOptions{Kinds: kinds, Applier: dryrun.Changeward(false), Masker: masker, Progress: progress.Report}
-	observations, err := s.Client.Observe(ctx, set, options)
-	if err != nil {
-		return nil, nil, err
+	in := plan.Input{Cluster: s.cluster(), Scope: p.input.scope(), Problems: failed(p.problems)}
+	if policyInForce := s.policy(); policyInForce != nil {
+		in.IgnorePaths, in.WholeObjects = policyInForce.IgnorePaths, policyInForce.Staleness == policy.StalenessObject
 	}
-	in := plan.Input{Cluster: s.cluster(), Scope: input.scope(), Observations: observations, Problems: problems}
-	if p := s.policy(); p != nil {
-		in.IgnorePaths, in.WholeObjects = p.IgnorePaths, p.Staleness == policy.StalenessObject
+	options := dryrun.ObserveOptions{Kinds: p.kinds, Applier: p.applier(), Masker: p.masker, Progress: progress.Report}
+	var err error
+	if in.Observations, err = s.Client.Observe(ctx, p.set, options); err != nil {
+		return nil, in, err
+	}
+	if err := s.observeOwners(ctx, p, &in); err != nil {
+		return nil, in, err
 	}
 	built, err := plan.Build(in)
-	if err != nil || !input.Twice || built.Empty() {
-		return built, observations, err
+	if err != nil || !p.input.Twice || built.Empty() {
+		return built, in, err
 	}
-	if in.Observations, err = s.Client.Repeat(ctx, set, observations, built, options); err != nil {
-		return nil, nil, err
+	if in.Observations, err = s.Client.Repeat(ctx, p.set, in.Observations, built, options); err != nil {
+		return nil, in, err
 	}
 	built, err = plan.Build(in)
-	return built, in.Observations, err
+	return built, in, err
 }
 
 // policy in force, nil where nothing is installed.

@@ -21,6 +21,8 @@ type Input struct {
 	Owner string
 	// Removals are objects that left the manifests, as their owner lists them.
 	Removals []Removal
+	// Warnings are about the plan as a whole.
+	Warnings []string
 	// Problems are objects that could not even be observed.
 	Problems []Failed
 	// IgnorePaths are field paths that policy leaves out: of what changes, and
@@ -39,6 +41,9 @@ func Build(in Input) (*Plan, error) {
 		Scope:  in.Scope,
 		Failed: slices.Clone(in.Problems),
 	}, bounds: boundsOf(in), owner: in.Owner, living: map[string]int{}, dying: map[string]bool{}}
+	for _, warning := range in.Warnings {
+		b.warn(warning)
+	}
 	for _, o := range in.Observations {
 		b.count(o)
 		b.observe(o)
