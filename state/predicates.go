@@ -131,6 +131,7 @@ type Outcome struct {
 	ClusterUID string `json:"clusterUID"`
 	Number     int    `json:"number"`
 	Observed   bool   `json:"observed,omitempty"` // seen by a later gate run, not done by changeward
+	Plan       string `json:"plan,omitempty"`     // resumed: hash of the plan that passed as what is left of this one
 	Result     string `json:"result"`
 	Sequence   int    `json:"sequence"`
 	Time       string `json:"time"`

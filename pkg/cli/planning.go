@@ -61,6 +61,7 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 	if p.kinds, err = s.Client.Kinds(ctx); err != nil {
 		return nil, err
 	}
+	s.Gate.Gone = func(ctx context.Context, b plan.Body) (bool, error) { return s.Client.Gone(ctx, p.kinds, b) }
 	namespace := s.Namespace
 	if p.owner, err = s.owner(ctx, p); err != nil {
 		return nil, err

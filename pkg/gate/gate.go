@@ -22,6 +22,9 @@ type Gate struct {
 	// Attestation tells, for this run, whether the admission fence stands; nil
 	// where there is none (records in files).
 	Attestation func(ctx context.Context, epochs []state.Epoch) Attestation
+	// Gone tells whether the object that a change deletes or replaces, by its
+	// UID, is no longer there. Nil: nothing is known to be gone.
+	Gone func(ctx context.Context, b plan.Body) (bool, error)
 }
 
 // Attestation is what a run found out about the admission fence.

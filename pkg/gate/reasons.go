@@ -7,6 +7,8 @@ const (
 	ReasonApprovalMissing = "ApprovalMissing"
 	// ReasonApproved: enough counting approvals.
 	ReasonApproved = "Approved"
+	// ReasonResumed: what is left of a plan that has enough of them.
+	ReasonResumed = "Resumed"
 	// ReasonApprovalExpired: there were enough, but they have expired.
 	ReasonApprovalExpired = "ApprovalExpired"
 	// ReasonApprovalSpent: the approval was used up.

@@ -79,6 +79,11 @@ func (r *run) unable(ctx context.Context, reasons ...policy.Reason) (*Result, er
 
 // answer decides on a complete plan that would change something.
 func (r *run) answer(ctx context.Context) (*Result, error) {
+	if r.undecided() {
+		if result, err := r.resume(ctx); result != nil || err != nil {
+			return result, err
+		}
+	}
 	request, err := r.request(ctx)
 	if err != nil {
 		return nil, err
@@ -98,6 +103,21 @@ func (r *run) answer(ctx context.Context) (*Result, error) {
 		return &r.result, r.explainStale(ctx)
 	}
 	return &r.result, nil
+}
+
+// undecided says that nobody has decided on this very plan, and that policy lets
+// it pass, if at all, on approvals; or that policy alone does, and the plan has
+// no request yet.
+func (r *run) undecided() bool {
+	found := r.ledger.newest(r.in.Plan.Hash)
+	switch {
+	case r.in.Again:
+		return false
+	case found == nil || r.result.Judgement.Verdict != state.VerdictApprovalRequired:
+		return found == nil && r.result.Judgement.Verdict != state.VerdictDenied
+	}
+	counted := r.ledger.count(found, r.result.Judgement.Requirements)
+	return !counted.Approved && !counted.Rejected
 }
 
 // request finds the change request of this plan, or makes one: when there is

@@ -110,7 +110,7 @@ func (w *world) enrollByHand(name string, groups ...string) {
 }
 
 func (w *world) as(who state.Person) *gate.Gate {
-	return &gate.Gate{Store: w.store, ClusterUID: clusterUID, Caller: who, Signer: w.gate}
+	return &gate.Gate{Store: w.store, ClusterUID: clusterUID, Caller: who, Signer: w.gate, Gone: gone}
 }
 
 func (w *world) load() *gate.Ledger {

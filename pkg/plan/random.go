@@ -32,6 +32,7 @@ func IsDiffers(value any) bool {
 // fields in between that the plan touches, or the object itself came or went:
 // the answer is the second look alone, and another is needed.
 func Twice(first, second Observation) (joined Observation, moved bool) {
+	second.Owners = first.Owners // not a matter of dry runs
 	switch {
 	case second.Failure != nil:
 		return second, false
