@@ -83,7 +83,7 @@ func (r *remover) contents(ctx context.Context, namespace string, d *dying) erro
 	for group, err := range r.options.Kinds.failed {
 		return fmt.Errorf("the server could not say which kinds it serves in group %s: %w", group, err)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group := errgroup.Group{} // a list that ends early would be reported past the caller's streams
 	group.SetLimit(r.options.Concurrency)
 	for kind, version := range r.options.Kinds.preferred {
 		found := r.options.Kinds.served[kind.WithVersion(version)]

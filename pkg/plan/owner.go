@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"strings"
-
-	"github.com/changeward/changeward/pkg/diff"
-)
+import "strings"
 
 // Owner is who keeps a live object as it is: a GitOps controller or Helm. What
 // an object says of its owner is free text; Verified says that the owner
@@ -66,7 +62,7 @@ func (s *subject) noteFate(owner Owner) {
 	}
 	var reverted, kept []string
 	for _, t := range s.Body.Transitions {
-		if t.Action != diff.Add || s.heldBy(owner.Manager, t.Path) {
+		if s.heldBy(owner.Manager, t.Path) {
 			reverted = append(reverted, t.Path)
 		} else {
 			kept = append(kept, t.Path)
@@ -81,7 +77,13 @@ func (s *subject) noteFate(owner Owner) {
 }
 
 // heldBy says whether a manager holds a field, or something above or below it.
+// Of a field that several hold, LIVE tells one; the takeovers tell the others.
 func (s *subject) heldBy(manager, path string) bool {
+	for _, taken := range s.Body.TakesOver {
+		if taken.Manager == manager && (under(taken.Path, path) || under(path, taken.Path)) {
+			return true
+		}
+	}
 	for at, holder := range s.Holders {
 		if holder.Manager == manager && (under(at, path) || under(path, at) && at != "") {
 			return true
