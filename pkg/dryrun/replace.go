@@ -7,8 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kubectl/pkg/util"
 
 	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
 )
 
 // whole asks what an update of the whole object would leave: every field that
@@ -30,9 +32,12 @@ func (o *observer) whole(ctx context.Context, t *target, m *moment) error {
 // replace asks whether the object could be created again after the applier has
 // deleted it. LIVE is in the way of its name, so the dry run takes another.
 func (o *observer) replace(ctx context.Context, t *target, m *moment) error {
-	content := runtime.DeepCopyJSON(t.content(m.treatment))
-	pruneNulls(content)
-	probe := &unstructured.Unstructured{Object: content}
+	probe := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.content(m.treatment))}
+	if m.treatment.Applier.Mode == plan.ModeClientSide {
+		if err := util.CreateApplyAnnotation(probe, unstructured.UnstructuredJSONScheme); err != nil {
+			return withoutObjects(err)
+		}
+	}
 	name := probeName(m.live)
 	probe.SetName(name)
 	probe.SetResourceVersion("")

@@ -101,9 +101,19 @@ func prove(t *testing.T, applier dryrun.Applier, text string, apply func() strin
 		for _, difference := range differences(o, want, after) {
 			t.Errorf("%s: planned and applied differ: %s (%s)", name, difference, shortened(said))
 		}
+		if o.Failure == nil {
+			assert.Check(t, lastApplied(want) == lastApplied(after), "%s: last-applied is there: %v", name, lastApplied(after))
+		}
 		checkIdentity(t, o, before[i], after)
 	}
 	return seen
+}
+
+// lastApplied says whether an object carries the bookkeeping of client-side
+// appliers.
+func lastApplied(object map[string]any) bool {
+	_, there, _ := unstructured.NestedFieldNoCopy(object, "metadata", "annotations", diff.LastApplied)
+	return there
 }
 
 // succeeded says whether kubectl reports an object as applied.

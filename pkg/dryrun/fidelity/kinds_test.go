@@ -32,8 +32,9 @@ func TestObjectsOfManyKindsBecomeWhatThePlanSaysWhoeverMadeThem(t *testing.T) {
 		{"client-side after server-side", server, nil, dryrun.KubectlClient("", false)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			first, second := versions(t, "objects.yaml", kubetest.Shared(t).Namespace(t))
-			real(t, first, c.made...)()
+			kubectlApply(t, first, c.made...)
 			prove(t, c.applier, second, real(t, second, c.applied...))
 		})
 	}

@@ -87,6 +87,13 @@ func kubectl(t *testing.T, args ...string) *icmd.Result {
 	return result
 }
 
+// kubectlApply applies a text, and fails the test if any of it is refused.
+func kubectlApply(t *testing.T, text string, flags ...string) {
+	t.Helper()
+	result := try(t, text, append([]string{"apply", "-f", "-"}, flags...)...)
+	assert.Equal(t, result.ExitCode, 0, result.Combined())
+}
+
 // try runs kubectl as admin, with standard input.
 func try(t *testing.T, stdin string, args ...string) *icmd.Result {
 	t.Helper()
