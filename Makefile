@@ -22,7 +22,7 @@ demo: build controlplane ## a change planned, stopped, approved and let through,
 	@testdata/demo/demo.sh
 
 bench: build controlplane ## speed and memory, as ratios measured in one run
-	go test -run '^$$' -bench . -benchtime 1x ./...
+	go run ./testdata/bench
 
 lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on these'; exit 1; }
