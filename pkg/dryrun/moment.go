@@ -14,8 +14,9 @@ import (
 )
 
 // attempts is how often an object is observed until LIVE and MERGED are of one
-// moment.
-const attempts = 5
+// moment. On a slow machine one look takes a third of a second, in which a busy
+// object may well be written to.
+const attempts = 10
 
 // moment is what the server said about one object at one resourceVersion. All
 // values are the real ones.
