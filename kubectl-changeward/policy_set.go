@@ -151,11 +151,11 @@ func inFile(file string, err error) error {
 	failure := cli.Fail(cli.ReasonBadInput, nil)
 	var all []error
 	for _, p := range problems {
-		all = append(all, fmt.Errorf("%s: %s", file, p))
 		source := file
 		if p.Line > 0 {
 			source = fmt.Sprintf("%s:%d", file, p.Line)
 		}
+		all = append(all, fmt.Errorf("%s: %s", source, policy.Problem{Path: p.Path, Message: p.Message}))
 		failure.Problems = append(failure.Problems, render.Problem{Kind: "Policy", Source: source, Path: p.Path, Reason: cli.ReasonBadInput, Message: p.Message})
 	}
 	failure.Err = errors.Join(all...)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/changeward/changeward/pkg/cli"
 	"github.com/changeward/changeward/pkg/install"
@@ -74,6 +75,9 @@ func (o *tokenOptions) run(ctx context.Context) error {
 		return err
 	}
 	token, err := install.CreateToken(ctx, session.Install, o.token)
+	if apierrors.IsNotFound(err) {
+		return cli.Fail(cli.ReasonNoInstall, err, "is changeward installed in this cluster? `kubectl changeward doctor` looks")
+	}
 	if err != nil {
 		return err
 	}

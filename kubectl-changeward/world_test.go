@@ -13,8 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"gotest.tools/v3/assert"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 
 	"github.com/changeward/changeward/pkg/cli"
 	"github.com/changeward/changeward/pkg/kubetest"
@@ -31,7 +33,10 @@ func people() []string {
 // clusterName is what the first policy calls the cluster.
 const clusterName = "demo"
 
-func TestMain(m *testing.M) { os.Exit(kubetest.MainAfter(m, settle, people()...)) }
+func TestMain(m *testing.M) {
+	klog.SetLogger(logr.Discard()) // as main does
+	os.Exit(kubetest.MainAfter(m, settle, people()...))
+}
 
 // world is a cluster with changeward in it, and the people who use it.
 type world struct {

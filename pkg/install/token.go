@@ -9,11 +9,15 @@ import (
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -23,6 +27,12 @@ import (
 const (
 	TokenPropose = "propose" // a gate
 	TokenApprove = "approve" // counts as a person for decisions and keys
+)
+
+// How long a new token is tried, and how often.
+const (
+	tokenTimeout  = 10 * time.Second
+	tokenInterval = 100 * time.Millisecond
 )
 
 // TokenOptions describe a service account for a robot.
@@ -120,8 +130,37 @@ func (c client) token(ctx context.Context, config *rest.Config, namespace string
 	if err != nil {
 		return Token{}, err
 	}
+	if err := awaitToken(ctx, config, made.Status.Token, options.Role); err != nil {
+		return Token{}, fmt.Errorf("try the token of ServiceAccount/%s/%s: %w", namespace, options.Name, err)
+	}
 	return Token{Account: "system:serviceaccount:" + namespace + ":" + options.Name, Kubeconfig: kubeconfig,
 		Expires: made.Status.ExpirationTimestamp.UTC()}, nil
+}
+
+// awaitToken waits until the server takes the token and knows its role, which
+// is a moment after it has made them. One that takes longer is not waited for.
+func awaitToken(ctx context.Context, config *rest.Config, token, role string) error {
+	theirs := rest.AnonymousClientConfig(config)
+	theirs.BearerToken, theirs.QPS = token, -1
+	typed, err := kubernetes.NewForConfig(theirs)
+	if err != nil {
+		return err
+	}
+	right := authorizationv1.ResourceAttributes{Namespace: Namespace, Verb: "create", Resource: "secrets"}
+	if role == TokenApprove {
+		right.Resource = "configmaps"
+	}
+	err = wait.PollUntilContextTimeout(ctx, tokenInterval, tokenTimeout, true, func(ctx context.Context) (bool, error) {
+		allowed, err := client{typed: typed}.may(ctx, right)
+		if apierrors.IsUnauthorized(err) {
+			return false, nil
+		}
+		return allowed, err
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // kubeconfig leads to the server of config with nothing but the token.
