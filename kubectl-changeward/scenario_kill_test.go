@@ -86,6 +86,11 @@ func TestAGateThatIsKilledLeavesNothingAllowedAndNothingBroken(t *testing.T) {
 			t.Parallel()
 			s := shared(t).open(t)
 			_, result := s.killed(t, m)
+			for !m.write && result.ExitCode == 2 { // it was through before: others were not in its way
+				m.nth = m.nth * 3 / 4
+				s = shared(t).open(t)
+				_, result = s.killed(t, m)
+			}
 			assert.Assert(t, result.ExitCode != 0 && result.ExitCode != 2, "%s", result)
 			assert.Equal(t, result.Stdout(), "")
 			for _, entry := range s.audit(t) {
