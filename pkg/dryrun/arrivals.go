@@ -6,23 +6,21 @@ import (
 	"github.com/changeward/changeward/pkg/manifest"
 )
 
-// arrivals is what a set brings that others of the set need: namespaces, and
-// kinds by their definitions.
+// arrivals is what a set brings that others of the set may need: its objects,
+// and kinds by their definitions.
 type arrivals struct {
-	namespaces map[string]bool
-	kinds      map[schema.GroupVersionKind]bool
+	objects map[manifest.Key]bool
+	kinds   map[schema.GroupVersionKind]bool
 }
 
 func arrivalsOf(set manifest.Set, isHook func(manifest.Object) bool) arrivals {
-	a := arrivals{namespaces: map[string]bool{}, kinds: map[schema.GroupVersionKind]bool{}}
+	a := arrivals{objects: map[manifest.Key]bool{}, kinds: map[schema.GroupVersionKind]bool{}}
 	for _, object := range set.Objects {
 		if isHook(object) {
 			continue
 		}
-		switch (schema.GroupKind{Group: object.Group(), Kind: object.Kind()}).String() {
-		case "Namespace":
-			a.namespaces[object.Name()] = true
-		case "CustomResourceDefinition.apiextensions.k8s.io":
+		a.objects[object.Key()] = true
+		if object.Group() == "apiextensions.k8s.io" && object.Kind() == "CustomResourceDefinition" {
 			a.define(object.Content)
 		}
 	}

@@ -15,13 +15,14 @@ import (
 )
 
 // fail records why an object could not be planned, or that it cannot be asked
-// about yet, since its namespace arrives with the set.
+// about yet, since what it needs arrives with the set.
 func (o *observer) fail(ctx context.Context, t *target, m moment, err error, seen *plan.Observation) {
 	failure := failureOf(err, t.object)
-	if failure.Reason == plan.ReasonNotFound && m.live == nil && o.arrivals.namespaces[t.object.Namespace()] {
-		seen.Unverified = "its namespace is created by this plan"
-		seen.Merged = seen.Object.Content
-		return
+	if m.live == nil {
+		if seen.Unverified = o.await(awaitedBy(err, t.object), failure); seen.Unverified != "" {
+			seen.Merged = seen.Object.Content
+			return
+		}
 	}
 	if found := conflictsOf(err); len(found) > 0 && m.live != nil {
 		schema, _ := o.index.of(ctx, t.gvk) // without it, keys stand in another order
@@ -118,6 +119,9 @@ func messageOf(status metav1.Status) string {
 			if _, problem, found := strings.Cut(after, "): "); found {
 				return strings.TrimPrefix(problem, ".")
 			}
+		}
+		if strings.Contains(text, "is attempting to grant RBAC permissions not currently held") {
+			return "privilege escalation: " + strings.ReplaceAll(text, "\n", " ")
 		}
 		return text
 	}

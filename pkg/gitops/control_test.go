@@ -76,7 +76,9 @@ func TestArgoCDPrunesInTheForegroundWhatIsItsOwn(t *testing.T) {
 	track := func(name, of string) string {
 		return configMap(name, "team-a", `annotations: {argocd.argoproj.io/tracking-id: "prunes:/ConfigMap:team-a/`+of+`"}`)
 	}
-	resource := func(name string) string { return "{version: v1, kind: ConfigMap, namespace: team-a, name: " + name + "}" }
+	resource := func(name string) string {
+		return "{version: v1, kind: ConfigMap, namespace: team-a, name: " + name + "}"
+	}
 	p := application(t, "prunes", "spec: {destination: {namespace: team-a}, syncPolicy: {automated: {prune: true}}}\nstatus: {resources: ["+
 		strings.Join([]string{resource("prunes-old"), resource("prunes-copied"), resource("prunes-kept")}, ", ")+
 		", {group: batch, version: v1, kind: Job, namespace: team-a, name: prunes-hook, hook: true}]}")
