@@ -51,6 +51,10 @@ type Treatment struct {
 	// anew, where the server refused the dry run with this error; nil is no
 	// refusal. It is asked for objects that exist. nil means never.
 	Replaces func(refusal error) bool
+	// Adjust is what the applier sends instead, having seen what a dry run makes
+	// of LIVE; nil content means the same again. An error is why it fails. It
+	// counts in mode server-side only, for objects that exist.
+	Adjust func(live, merged *unstructured.Unstructured) (map[string]any, error)
 	// Unmoved says that the applier, having seen what a dry run makes of LIVE,
 	// sends nothing. It is not asked where Before or After had something to
 	// change. nil means that it always sends.

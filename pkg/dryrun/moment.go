@@ -29,6 +29,7 @@ type moment struct {
 	treatment Treatment
 	plain     *unstructured.Unstructured // MERGED without what the applier rewrites first
 	rewritten bool                       // it rewrites something
+	accepted  bool                       // the server has taken the patch once
 	pending   bool                       // MERGED is not what it seems: someone wrote in between
 	replaced  bool                       // LIVE is deleted, and MERGED created
 }
@@ -83,7 +84,7 @@ func (o *observer) look(ctx context.Context, t *target) (m moment, err error) {
 	if m.live == nil || !m.treatment.replaces(nil) {
 		err = o.ask(ctx, t, &m)
 	}
-	if m.live != nil && m.treatment.replaces(err) {
+	if m.live != nil && !m.accepted && m.treatment.replaces(err) {
 		err = o.replace(ctx, t, &m)
 		m.pending = known // what a list said of it may be old
 	}
@@ -101,13 +102,37 @@ func (o *observer) ask(ctx context.Context, t *target, m *moment) error {
 	if err := o.serverSide(ctx, t, m); err != nil || m.live == nil {
 		return err
 	}
-	if err := o.rewrite(ctx, t, m); err != nil {
+	m.accepted = true
+	return o.secondThoughts(ctx, t, m)
+}
+
+// secondThoughts are what the applier does once it has seen the dry run of an
+// object that exists.
+func (o *observer) secondThoughts(ctx context.Context, t *target, m *moment) error {
+	needed, err := rewrites(m)
+	if err != nil {
 		return err
 	}
-	if !m.rewritten && m.settled() && m.treatment.Unmoved != nil && m.treatment.Unmoved(m.live, m.merged) {
+	if !needed && m.settled() && m.treatment.Unmoved != nil && m.treatment.Unmoved(m.live, m.merged) {
 		m.merged = m.live
+		return nil
 	}
-	return nil
+	if m.treatment.Adjust != nil {
+		content, err := m.treatment.Adjust(m.live, m.merged)
+		if err != nil {
+			return fmt.Errorf("the applier would fail: %w", err)
+		}
+		if content != nil {
+			m.treatment.Content, m.taken = content, nil
+			if err := o.serverSide(ctx, t, m); err != nil {
+				return err
+			}
+		}
+	}
+	if !needed {
+		return nil
+	}
+	return o.rewrite(ctx, t, m)
 }
 
 // treat asks the applier what becomes of an object.

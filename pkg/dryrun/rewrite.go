@@ -18,10 +18,6 @@ import (
 // build on what another one did, so the changes are made to a copy of LIVE,
 // the patch is merged here, and the server completes the result as an update.
 func (o *observer) rewrite(ctx context.Context, t *target, m *moment) error {
-	needed, err := rewrites(m)
-	if err != nil || !needed {
-		return err
-	}
 	m.pending = true
 	merge, err := o.merger(ctx, t)
 	if err != nil {

@@ -29,10 +29,10 @@ func Forced(desired manifest.Object, live map[string]any) bool {
 	return marked(desired, live, "force", "enabled") != ""
 }
 
-// Merges says whether the live object asks that the managers of others be left
-// alone: ssa Merge. A manifest's own annotation counts once it was applied.
-func Merges(live map[string]any) bool {
-	return find(manifest.Object{Content: live}, "ssa", "Merge") != ""
+// Merges says whether an object asks that the managers of others be left alone:
+// ssa Merge. It counts on the manifest and on the live object.
+func Merges(content map[string]any) bool {
+	return find(manifest.Object{Content: content}, "ssa", "Merge") != ""
 }
 
 // Keep says why Flux does not delete an object that left the manifests of a

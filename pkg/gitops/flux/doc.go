@@ -1,8 +1,8 @@
 // Package flux says what Flux owns, prunes and skips, as kustomize-controller
 // decides it. It takes objects as they were read, and reads nothing itself.
 //
-// Enter at ReadKustomization for the owner, then Skip, Forced and Merges for an
-// object that is applied, Keep for one that left the manifests, Claims for what
+// Enter at ReadKustomization for the owner, then NewApplier for plans of what it
+// applies, or Skip, Forced and Merges for a single object, Keep for one that left the manifests, Claims for what
 // a live object says about its owner.
 package flux
 
