@@ -49,7 +49,12 @@ func with(object manifest.Object, field string, texts map[string]string) manifes
 
 // PlainApplier applies as the owner's spec says: its marks, its mode and
 // manager, what it skips. It rewrites no managed fields.
-func (o *Owner) PlainApplier() dryrun.Applier { return applier{o} }
+func (o *Owner) PlainApplier() dryrun.Applier {
+	if o.applies != nil {
+		return o.applies
+	}
+	return applier{o}
+}
 
 type applier struct{ *Owner }
 

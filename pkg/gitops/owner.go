@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gitops/argocd"
 	"github.com/changeward/changeward/pkg/gitops/flux"
 	"github.com/changeward/changeward/pkg/manifest"
@@ -29,6 +30,7 @@ type Owner struct {
 	Flux     *flux.Kustomization
 	Argo     *argocd.Application
 	Settings argocd.Settings // of the install of Argo CD
+	applies  dryrun.Applier
 }
 
 // Error is why an owner cannot be planned for. Reason is a constant of package
@@ -62,6 +64,9 @@ func Find(ctx context.Context, reader Reader, ref Ref) (*Owner, error) {
 	}
 	o := &Owner{Ref: ref, UID: k.UID, Flux: k, Prune: k.Prune, Propagation: flux.Propagation, DefaultNamespace: k.TargetNamespace,
 		Inventory: k.Inventory, Applier: plan.Applier{Name: flux.Applier, Mode: plan.ModeServerSide, Manager: flux.Manager, Force: true}}
+	if o.applies, err = flux.NewApplier(k); err != nil {
+		return nil, &Error{Ref: ref, Reason: plan.ReasonInvalid, Message: "it cannot be understood: " + err.Error()}
+	}
 	if k.Suspended {
 		o.Notes = append(o.Notes, ref.String()+" is suspended: Flux applies nothing of it until it is resumed")
 	}
