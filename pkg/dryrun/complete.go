@@ -47,6 +47,11 @@ func (o *observer) dryRun(ctx context.Context, t *target, seen *plan.Observation
 
 // complete adds MERGED, and what is only needed where something changes.
 func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan.Observation) error {
+	stays, err := o.leftovers(ctx, t, m)
+	if err != nil {
+		return err
+	}
+	seen.Notes = append(seen.Notes, stays...)
 	merged := bare(m.merged, t)
 	if m.live != nil && !m.replaced && reflect.DeepEqual(bare(m.live, t), merged) {
 		seen.Merged = seen.Live // one copy is enough for what does not change
@@ -75,7 +80,7 @@ func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan
 // of its states is hidden in all.
 func (o *observer) maskOf(t *target, m moment) func(map[string]any) map[string]any {
 	states := []map[string]any{t.object.Content}
-	for _, state := range []*unstructured.Unstructured{m.live, m.merged, m.posted} {
+	for _, state := range []*unstructured.Unstructured{m.live, m.merged, m.posted, m.plain} {
 		if state != nil {
 			states = append(states, state.Object)
 		}
