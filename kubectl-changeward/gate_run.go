@@ -55,7 +55,7 @@ func (o *gateOptions) judge(ctx context.Context, session *cli.Session) (*gate.Re
 	if o.revision != "" {
 		header.Revision = o.revision
 	}
-	return session.Gate.Run(ctx, session.Ledger, gate.Input{Plan: planned.Plan, Before: planned.Before, Header: header,
+	return session.Gate.Run(ctx, session.Ledger, gate.Input{Plan: planned.Plan, Observations: planned.Observations, Before: planned.Before, Header: header,
 		Lane: cli.LaneGitOps, Refusals: refusals, Again: o.again})
 }
 

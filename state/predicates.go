@@ -31,6 +31,7 @@ type Plan struct {
 	Reason      string   `json:"reason,omitempty"`
 	Revision    string   `json:"revision,omitempty"` // Git revision of the manifests
 	Scope       string   `json:"scope"`
+	Server      string   `json:"server,omitempty"`  // version of the API server that was asked
 	Sources     []string `json:"sources,omitempty"` // inputs as given
 	Target      string   `json:"target,omitempty"`
 	Ticket      string   `json:"ticket,omitempty"`

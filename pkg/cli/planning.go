@@ -16,10 +16,11 @@ import (
 
 // Planned is a plan and what was read on the way to it.
 type Planned struct {
-	Plan   *plan.Plan
-	Before []byte // see gate.Input
-	Origin Origin
-	Inputs []string // as named
+	Plan         *plan.Plan
+	Observations []plan.Observation
+	Before       []byte // see gate.Input
+	Origin       Origin
+	Inputs       []string // as named
 }
 
 // planning is what a plan is made from, before the server is asked.
@@ -49,7 +50,7 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 		return nil, err
 	}
 	inputs := input.inputs()
-	return &Planned{Plan: built, Before: before, Origin: FindOrigin(s.Streams.Env, inputs[0]), Inputs: inputs}, nil
+	return &Planned{Plan: built, Observations: in.Observations, Before: before, Origin: FindOrigin(s.Streams.Env, inputs[0]), Inputs: inputs}, nil
 }
 
 func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, error) {
@@ -183,7 +184,7 @@ func (s *Session) View(p *plan.Plan, judgement *policy.Judgement, showUnchanged 
 // Header is how this caller would put a plan forward.
 func (s *Session) Header(p *Planned) state.Plan {
 	return state.Plan{Proposer: s.Gate.Caller, Scope: p.Plan.Scope, Sources: p.Inputs, Author: p.Origin.Author,
-		Revision: p.Origin.Revision, CI: p.Origin.CI, Target: s.Target}
+		Revision: p.Origin.Revision, CI: p.Origin.CI, Target: s.Target, Server: s.Server}
 }
 
 // LaneGitOps is the lane of plan and gate: as the owner would apply.

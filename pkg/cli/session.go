@@ -30,6 +30,7 @@ type Session struct {
 	Client    *dryrun.Client
 	Kube      kubernetes.Interface
 	Cluster   string // UID of Namespace kube-system
+	Server    string // its version; "" where the caller may not know it
 	Gate      *gate.Gate
 	// Install is where the cluster's own records and fence are.
 	Install install.Cluster
@@ -124,6 +125,10 @@ func (s *Session) identify(ctx context.Context) error {
 	group.Go(func() (err error) {
 		s.Gate.Caller, s.Gate.Credential, err = s.Client.Whoami(ctx)
 		return err
+	})
+	group.Go(func() error {
+		s.Server, _ = s.Client.ServerVersion(ctx) // tells why a plan is stale, and decides nothing
+		return nil
 	})
 	err := group.Wait()
 	s.Gate.ClusterUID = s.Cluster

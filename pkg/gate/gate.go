@@ -40,6 +40,9 @@ type Attestation struct {
 // Input is one plan to be judged.
 type Input struct {
 	Plan *plan.Plan
+	// Observations are what the plan was built from: they tell what a change
+	// comes from. May be nil.
+	Observations []plan.Observation
 	// Before is the canonical, redacted LIVE of what is updated or deleted.
 	Before []byte
 	// Header says scope, sources, author, revision, CI link, reason, ticket and
@@ -56,16 +59,20 @@ type Input struct {
 const attempts = 50
 
 // Run judges a plan, records what changed, and answers. Records are written
-// before it returns; with an error nothing is allowed. ledger may be nil.
+// before it returns; with an error nothing is allowed. ledger holds the policy
+// that the plan was made under, and may be nil.
 func (g *Gate) Run(ctx context.Context, ledger *Ledger, in Input) (*Result, error) {
 	in.Header.Proposer, in.Header.ClusterUID = g.Caller, g.ClusterUID
-	refused := map[string]bool{}
+	refused, madeUnder := map[string]bool{}, ledger
 	for range attempts {
 		var err error
 		if ledger == nil {
 			if ledger, err = g.Load(ctx); err != nil {
 				return nil, err
 			}
+		}
+		if madeUnder != nil && len(madeUnder.policies) != len(ledger.policies) {
+			return nil, &Fault{Reason: ReasonContended, Message: "the policy changed while this plan was made; run it again"}
 		}
 		maps.Copy(ledger.names, refused)
 		result, err := (&run{Gate: g, ledger: ledger, in: in}).decide(ctx)

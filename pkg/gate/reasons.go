@@ -17,6 +17,8 @@ const (
 	ReasonRejected = "Rejected"
 	// ReasonIncomplete: an object could not be planned.
 	ReasonIncomplete = "PlanIncomplete"
+	// ReasonRevisionUnknown: policy wants approvals of one revision.
+	ReasonRevisionUnknown = "RevisionUnknown"
 	// ReasonUnchanged: the plan is empty.
 	ReasonUnchanged = "NothingToChange"
 	// ReasonNoAdmission: no admission fence where these records are kept.

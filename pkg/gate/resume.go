@@ -36,7 +36,7 @@ func (r *run) resume(ctx context.Context) (*Result, error) {
 func (r *run) resumable(ctx context.Context) (*Request, approval.Result, error) {
 	for i := len(r.ledger.requests) - 1; i >= 0; i-- {
 		request := r.ledger.requests[i]
-		if request.Status != Approved || request.Header.Scope != r.in.Header.Scope || r.ledger.outdated(&request) {
+		if request.Status != Approved || request.Header.Scope != r.in.Header.Scope || r.ledger.outdated(&request) || !r.sameRevision(&request) {
 			continue
 		}
 		approved, _, _, err := r.Stored(ctx, request)

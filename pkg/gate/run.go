@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/plan"
@@ -47,6 +48,8 @@ func (r *run) decide(ctx context.Context) (*Result, error) {
 		return r.unable(ctx, r.in.Refusals...)
 	case r.result.Judgement.Verdict == state.VerdictError:
 		return r.unable(ctx, r.result.Judgement.Reasons...)
+	case r.ledger.policy.SameRevision && r.in.Header.Revision == "" && r.result.Judgement.Verdict == state.VerdictApprovalRequired:
+		return r.unable(ctx, policy.Reason{Reason: ReasonRevisionUnknown, Message: "policy wants approvals of one revision, and that of these manifests is unknown"})
 	case p.Empty() || settled(p, r.result.Judgement):
 		r.result.Verdict = Verdict{Decision: state.VerdictAllowed,
 			Reasons: []policy.Reason{{Reason: ReasonUnchanged, Message: unchanged(p)}}}
@@ -109,7 +112,7 @@ func (r *run) answer(ctx context.Context) (*Result, error) {
 // it pass, if at all, on approvals; or that policy alone does, and the plan has
 // no request yet.
 func (r *run) undecided() bool {
-	found := r.ledger.newest(r.in.Plan.Hash)
+	found := r.newest()
 	switch {
 	case r.in.Again:
 		return false
@@ -123,7 +126,7 @@ func (r *run) undecided() bool {
 // request finds the change request of this plan, or makes one: when there is
 // none, when its approval was used up, or when asked to ask again.
 func (r *run) request(ctx context.Context) (*Request, error) {
-	found := r.ledger.newest(r.in.Plan.Hash)
+	found := r.newest()
 	again := found != nil && r.in.Again && found.Status == Rejected
 	if found == nil || found.spent() || again {
 		return r.createRequest(ctx)
@@ -139,13 +142,19 @@ func (r *run) request(ctx context.Context) (*Request, error) {
 
 // newest is the request with the highest number that carries this plan, and
 // can be decided on.
-func (l *Ledger) newest(hash string) *Request {
-	for i := len(l.requests) - 1; i >= 0; i-- {
-		if r := l.requests[i]; r.Hash == hash && r.Void == "" && !l.outdated(&r) {
-			return &r
+func (r *run) newest() *Request {
+	for _, request := range slices.Backward(r.ledger.requests) {
+		if request.Hash == r.in.Plan.Hash && request.Void == "" && !r.ledger.outdated(&request) && r.sameRevision(&request) {
+			return &request
 		}
 	}
 	return nil
+}
+
+// sameRevision says that an approval of a request may count for the manifests
+// at hand, where policy wants approvals of one revision.
+func (r *run) sameRevision(request *Request) bool {
+	return !r.ledger.policy.SameRevision || request.Header.Revision == r.in.Header.Revision
 }
 
 // verdict combines what policy says with what people decided. Anything not

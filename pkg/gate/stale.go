@@ -3,25 +3,31 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
-	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
+	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/state"
 )
 
-// Causes why an approved plan is not the current one.
+// Causes why an approved plan is not the current one. They are API: in JSON
+// output, and never renamed.
 const (
 	CauseManifests = "manifests" // what is desired has changed
+	CauseRenders   = "renders"   // it has, though the revision is the same
 	CauseLive      = "live"      // someone changed the cluster
 	CauseAdmission = "admission" // the server adds something else
+	CauseServer    = "server"    // it does, and is of another version
+	CausePolicy    = "policy"    // policy asks for something else
 	CauseSettings  = "settings"  // applier, force, prune or hash rules
 )
 
 // Stale is one way in which a plan differs from an approved one of its scope.
 type Stale struct {
-	Cause   string // a Cause constant
-	Object  manifest.Key
+	Cause   string       // a Cause constant
+	Object  manifest.Key // zero: the plan as a whole
 	Path    string
 	Manager string    // who holds the field now, for CauseLive
 	Time    time.Time // when that manager wrote last; zero: not known
@@ -29,127 +35,111 @@ type Stale struct {
 }
 
 // explainStale says what has changed since a plan of this scope was approved:
-// that approval does not cover the plan at hand.
+// why that approval does not let the plan at hand pass.
 func (r *run) explainStale(ctx context.Context) error {
-	for i := len(r.ledger.requests) - 1; i >= 0; i-- {
-		earlier := r.ledger.requests[i]
-		if earlier.Status != Approved || earlier.Header.Scope != r.in.Header.Scope || earlier.Hash == r.in.Plan.Hash {
+	for _, earlier := range slices.Backward(r.ledger.requests) {
+		if earlier.Header.Scope != r.in.Header.Scope || earlier.Void != "" || !pending(earlier.Status) {
 			continue
 		}
-		approved, _, _, err := r.Stored(ctx, earlier)
+		approved, _, before, err := r.Stored(ctx, earlier)
 		if err != nil {
 			return err
 		}
-		r.result.StaleRequest, r.result.Stale = &earlier, differences(approved, r.in.Plan)
-		return nil
+		version, held := r.ledger.heldUnder(&earlier, approved)
+		if !held {
+			continue
+		}
+		if r.result.Stale = r.why(&earlier, approved, before, version); len(r.result.Stale) > 0 {
+			r.result.StaleRequest = &earlier
+			return nil
+		}
 	}
 	return nil
 }
 
-// differences lists, object by object, how the current plan is not the
-// approved one.
-func differences(approved, current *plan.Plan) []Stale {
+// pending says that nothing but approvals is missing, if anything is.
+func pending(s Status) bool {
+	return slices.Contains([]Status{Approved, AwaitingApproval, Superseded}, s)
+}
+
+// heldUnder says whether a request was approved under the policy of the time
+// when it was approved last, and which version that was.
+func (l *Ledger) heldUnder(r *Request, stored *plan.Plan) (version int, held bool) {
+	var last time.Time
+	for _, d := range r.decisions {
+		if d.Void == "" && d.Predicate.Action == state.ActionApprove && d.Record.Created.After(last) {
+			last = d.Record.Created
+		}
+	}
+	version = l.versionAt(last)
+	if r.Status == Approved {
+		return version, true
+	}
+	if version == 0 || version == len(l.policies) {
+		return version, false
+	}
+	then := *l
+	var err error
+	if then.policy, err = policy.Parse([]byte(l.policies[version-1].predicate.Source)); err != nil {
+		return version, false
+	}
+	return version, then.count(r, then.policy.Judge(then.input(stored, r.Header, "")).Requirements).Approved
+}
+
+// versionAt is the policy version in force at a time; 0 before the first.
+func (l *Ledger) versionAt(at time.Time) int {
+	for i, v := range slices.Backward(l.policies) {
+		if !v.record.Created.After(at) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// why lists in what an approved plan is not the current one, or why its
+// approvals do not suffice any more.
+func (r *run) why(earlier *Request, approved *plan.Plan, before []byte, version int) []Stale {
 	var out []Stale
-	now := byKey(current.Changes)
-	failed := map[manifest.Key]plan.Failed{}
-	for _, f := range current.Failed {
-		failed[f.Key] = f
+	if earlier.Status != Approved {
+		out = append(out, Stale{Cause: CausePolicy, Message: fmt.Sprintf(
+			"version %d of the policy, under which it was approved, asked for less than version %d", version, len(r.ledger.policies))})
+	} else if r.ledger.policy.SameRevision && earlier.Header.Revision != r.in.Header.Revision {
+		out = append(out, Stale{Cause: CausePolicy, Message: fmt.Sprintf(
+			"an approval holds for one revision only: that one is for %s, this is %s", named(earlier.Header.Revision), named(r.in.Header.Revision))})
 	}
-	before := byKey(approved.Changes)
-	for _, c := range approved.Changes {
-		key := c.Body.Key()
-		switch f, broken := failed[key]; {
-		case broken:
-			out = append(out, fromFailure(f)...)
-		case now[key].Digest == "":
-			out = append(out, Stale{Cause: CauseLive, Object: key, Message: "would not change any more"})
-		case now[key].Digest != c.Digest:
-			out = append(out, fromChange(c, now[key])...)
-		}
-	}
-	for _, c := range current.Changes {
-		if before[c.Body.Key()].Digest == "" {
-			out = append(out, Stale{Cause: CauseManifests, Object: c.Body.Key(), Message: fmt.Sprintf("%s was not in the approved plan", c.Body.Operation)})
-		}
-	}
-	if h, a := current.Header, approved.Header; h.Prune != a.Prune || h.Rules != a.Rules {
-		out = append(out, Stale{Cause: CauseSettings, Message: "prune or the rules of the hash differ"})
+	if earlier.Hash != r.in.Plan.Hash {
+		out = append(out, r.compare(earlier, approved, before, version).differences()...)
 	}
 	return out
 }
 
-func byKey(changes []plan.Change) map[manifest.Key]plan.Change {
-	out := map[manifest.Key]plan.Change{}
-	for _, c := range changes {
-		out[c.Body.Key()] = c
+func named(revision string) string {
+	if revision == "" {
+		return "an unknown one"
 	}
-	return out
+	return revision
 }
 
-func fromFailure(f plan.Failed) []Stale {
-	if len(f.Conflicts) == 0 {
-		return []Stale{{Cause: CauseLive, Object: f.Key, Message: "cannot be planned now: " + f.Message}}
-	}
-	var out []Stale
-	for _, c := range f.Conflicts {
-		out = append(out, Stale{Cause: CauseLive, Object: f.Key, Path: c.Path, Manager: c.Manager,
-			Time: f.Holders[c.Path].Time, Message: "is held by another manager now"})
-	}
-	return out
-}
-
-func fromChange(approved, current plan.Change) []Stale {
-	a, c := approved.Body, current.Body
-	switch {
-	case a.Operation != c.Operation || a.LiveUID != c.LiveUID:
-		return []Stale{{Cause: CauseLive, Object: c.Key(), Message: fmt.Sprintf("was to be %s, is now to be %s: the object appeared, went or was made anew", past(a.Operation), past(c.Operation))}}
-	case a.Applier != c.Applier:
-		return []Stale{{Cause: CauseSettings, Object: c.Key(), Message: "the applier differs"}}
-	case a.Operation == plan.Update:
-		return fromTransitions(approved, current)
-	case diff.Equal(a.Object, c.Object):
-		return []Stale{{Cause: CauseAdmission, Object: c.Key(), Message: "the server adds something else now"}}
-	}
-	return []Stale{{Cause: CauseManifests, Object: c.Key(), Message: "another object is desired now"}}
-}
-
-func past(op plan.Operation) string {
-	switch op {
-	case plan.Create, plan.Update, plan.Delete, plan.Replace:
-		return string(op) + "d"
-	}
-	return string(op)
-}
-
-func fromTransitions(approved, current plan.Change) []Stale {
-	var out []Stale
-	now := map[string]diff.Transition{}
-	for _, t := range current.Body.Transitions {
-		now[t.Path] = t
-	}
-	for _, t := range approved.Body.Transitions {
-		next, still := now[t.Path]
-		delete(now, t.Path)
-		s := Stale{Cause: CauseLive, Object: current.Body.Key(), Path: t.Path}
-		switch {
-		case !still:
-			s.Message = "would not change any more"
-		case !diff.Equal(t.New, next.New):
-			s.Cause, s.Message = CauseManifests, "another value is desired now"
-		case t.Action != next.Action || !diff.Equal(t.Old, next.Old):
-			s.Message = "was changed in the cluster"
-			if h, known := current.Holders[t.Path]; known {
-				s.Manager, s.Time = h.Manager, h.Time
-			}
-		default:
-			continue
-		}
-		out = append(out, s)
-	}
-	for _, t := range current.Body.Transitions {
-		if _, new := now[t.Path]; new {
-			out = append(out, Stale{Cause: CauseManifests, Object: current.Body.Key(), Path: t.Path, Message: "was not in the approved plan"})
+// compare gathers what is known of both plans.
+func (r *run) compare(earlier *Request, approved *plan.Plan, before []byte, version int) *comparison {
+	now := r.in.Header
+	c := &comparison{approved: approved, current: r.in.Plan, then: earlier.Header, now: now, since: earlier.Created,
+		version: version, policy: r.ledger.policy,
+		rendered: now.Revision != "" && now.Revision == earlier.Header.Revision && slices.Equal(now.Sources, earlier.Header.Sources),
+		before:   map[manifest.Key]any{}, observed: map[manifest.Key]plan.Observation{}}
+	if version > 0 {
+		if p, err := policy.Parse([]byte(r.ledger.policies[version-1].predicate.Source)); err == nil {
+			c.policyThen = p
 		}
 	}
-	return out
+	var priors []plan.Prior
+	if state.DecodeStrict(before, &priors) == nil { // it is for this explanation only
+		for _, p := range priors {
+			c.before[manifest.Key{Group: p.Group, Kind: p.Kind, Namespace: p.Namespace, Name: p.Name}] = p.Object
+		}
+	}
+	for _, o := range r.in.Observations {
+		c.observed[o.Object.Key()] = o
+	}
+	return c
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/policy"
 )
 
@@ -15,7 +16,11 @@ func GateDocument(view PlanView, r *gate.Result) GateResult {
 		Resumed: r.Resumed, StaleChange: changeRef(r.StaleRequest), Warnings: r.Warnings, ChainHead: r.ChainHead,
 	}
 	for _, s := range r.Stale {
-		document.Stale = append(document.Stale, Stale{Cause: s.Cause, Object: s.Object.String(), Path: s.Path,
+		object := ""
+		if s.Object != (manifest.Key{}) {
+			object = s.Object.String()
+		}
+		document.Stale = append(document.Stale, Stale{Cause: s.Cause, Object: object, Path: s.Path,
 			Manager: s.Manager, Time: stamp(s.Time), Message: s.Message})
 	}
 	return document

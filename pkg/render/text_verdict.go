@@ -7,6 +7,7 @@ import (
 
 	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/state"
 )
@@ -150,13 +151,23 @@ func past(action string) string {
 // Time is a time for people, in UTC.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
+// maxStale is how many differences are listed, unless Style.Full.
+const maxStale = 30
+
 func (l *lines) stale(r *gate.Result) {
 	if r.StaleRequest == nil {
 		return
 	}
 	l.line(yellow, fmt.Sprintf("stale: the approval of %s (#%d) does not cover this plan:", Escape(r.StaleRequest.ID), r.StaleRequest.Number))
-	for _, s := range r.Stale {
-		parts := []string{s.Cause, Object(s.Object)}
+	for i, s := range r.Stale {
+		if i == maxStale && !l.style.Full {
+			l.line(faint, "  … "+count(len(r.Stale)-maxStale, "more", "more"))
+			return
+		}
+		parts := []string{s.Cause}
+		if s.Object != (manifest.Key{}) {
+			parts = append(parts, Object(s.Object))
+		}
 		if s.Path != "" {
 			parts = append(parts, s.Path)
 		}
