@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,26 +21,36 @@ import (
 // other place.
 const mountPoint = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// inPod runs the built plugin as a process in a Pod would: with a service
-// account's files, the server's address in the environment, no home and no
-// kubeconfig.
-func (w world) inPod(t *testing.T, namespace, token string, args ...string) answer {
+// pod is where a process finds a service account's files, the server's address
+// in its environment, no home and no kubeconfig.
+type pod struct {
+	files  string
+	prefix []string // of its commands
+	env    []string
+}
+
+func (w world) pod(t *testing.T, namespace, token string) pod {
 	t.Helper()
 	config := w.Config(kubetest.Admin)
 	server, err := url.Parse(config.Host)
 	assert.NilError(t, err)
 	authority := config.CAData
 	if len(authority) == 0 {
-		authority, err = os.ReadFile(config.CAFile)
-		assert.NilError(t, err)
+		authority = read(t, config.CAFile)
 	}
-	files := t.TempDir()
+	p := pod{files: t.TempDir(), env: []string{"PATH=" + os.Getenv("PATH"),
+		"KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port()}}
 	for name, content := range map[string]string{"token": token, "ca.crt": string(authority), "namespace": namespace} {
-		assert.NilError(t, os.WriteFile(filepath.Join(files, name), []byte(content), 0o600))
+		assert.NilError(t, os.WriteFile(filepath.Join(p.files, name), []byte(content), 0o600))
 	}
-	cmd := icmd.Cmd{Command: append(mounted(t, files), append([]string{filepath.Join(bin(t), "kubectl-changeward")}, args...)...),
-		Env: []string{"PATH=" + os.Getenv("PATH"), "KUBERNETES_SERVICE_HOST=" + server.Hostname(), "KUBERNETES_SERVICE_PORT=" + server.Port()}}
-	result := icmd.RunCmd(cmd)
+	p.prefix = mounted(t, p.files)
+	return p
+}
+
+func (p pod) run(t *testing.T, args ...string) answer {
+	t.Helper()
+	command := slices.Concat(p.prefix, []string{filepath.Join(bin(t), "kubectl-changeward")}, args)
+	result := icmd.RunCmd(icmd.Cmd{Command: command, Env: p.env})
 	got := answer{args: args, code: result.ExitCode, stdout: result.Stdout(), stderr: result.Stderr()}
 	got.isCivil(t)
 	return got
@@ -73,14 +84,17 @@ func mounted(t *testing.T, files string) []string {
 }
 
 func TestInAPodTheServiceAccountIsUsedWithItsNamespace(t *testing.T) {
+	t.Parallel()
 	s := shared(t).open(t)
 	token := s.Token(t, install.NamespaceGate, "ci")
 	path := s.write(t, "shop.yaml", `{apiVersion: v1, kind: ConfigMap, metadata: {name: shop-config}, data: {feature_new_cart: "true"}}`)
-	got := s.inPod(t, s.namespace, token, "gate", "-f", path, "--scope", s.dir).exits(t, 2)
+	p, gate := s.pod(t, s.namespace, token), []string{"gate", "-f", path, "--scope", s.dir}
+	got := p.run(t, gate...).exits(t, 2)
 	got.prints(t, "~ "+s.namespace+"/ConfigMap/shop-config (update)", " · demo (prod) · ")
 	assert.Equal(t, s.request(t, idOf(t, got)).Proposer.Username, "system:serviceaccount:changeward-gate:ci")
-	s.inPod(t, s.namespace, token, "gate", "-f", path, "--scope", s.dir, "--target", clusterName).exits(t, 2)
-	s.inPod(t, s.namespace, token, "gate", "-f", path, "--scope", s.dir, "--target", "prod-us", "-o", "json").exits(t, 1).
+	p.run(t, append(gate, "--target", clusterName)...).exits(t, 2)
+	p.run(t, append(gate, "--target", "prod-us", "-o", "json")...).exits(t, 1).
 		tells(t, `unknown target "prod-us": it is not stored, and this cluster is demo`)
-	s.inPod(t, s.namespace, "not a token", "gate", "-f", path, "--scope", s.dir).exits(t, 1).tells(t, "error: ", "nauthorized")
+	assert.NilError(t, os.WriteFile(filepath.Join(p.files, "token"), []byte("not a token"), 0o600))
+	p.run(t, gate...).exits(t, 1).tells(t, "error: ", "nauthorized")
 }

@@ -8,9 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// These tests do not run in parallel: they look at every object of namespace
-// changeward.
+func TestRecordsGrowWithDecisionsNotWithRuns(t *testing.T) {
+	t.Parallel()
+	w := own(t)
+	t.Run("a retry and an unchanged verdict write nothing", w.writesNoVerdictTwice)
+	t.Run("an empty plan writes nothing but the one outcome that spends an approval", w.writesOneOutcome)
+	t.Run("looking writes nothing", w.writesNothingForALook)
+	t.Run("an incomplete plan and a refused decision write nothing", w.writesNothingRefused)
+}
 
+// everything is every object of namespace changeward.
 func (w world) everything(t *testing.T) []string {
 	t.Helper()
 	return w.objects(t, metav1.ListOptions{})
@@ -33,8 +40,8 @@ func (w world) writes(t *testing.T, want map[string]int, work func()) {
 	assert.DeepEqual(t, counts(added), want)
 }
 
-func TestARetryAndAnUnchangedVerdictWriteNothing(t *testing.T) {
-	s := shared(t).open(t)
+func (w world) writesNoVerdictTwice(t *testing.T) {
+	s := w.open(t)
 	s.writes(t, map[string]int{"plan": 1, "audit": 1}, func() { s.gate(t, "ci").exits(t, 2) })
 	s.writesNothing(t, func() {
 		for _, who := range []string{"ci", "bob", "dave"} {
@@ -50,8 +57,8 @@ func TestARetryAndAnUnchangedVerdictWriteNothing(t *testing.T) {
 	s.writesNothing(t, func() { s.gate(t, "ci").exits(t, 4) })
 }
 
-func TestAnEmptyPlanWritesNothingButTheOneOutcomeThatSpendsAnApproval(t *testing.T) {
-	s := shared(t).open(t)
+func (w world) writesOneOutcome(t *testing.T) {
+	s := w.open(t)
 	s.write(t, "shop.yaml", s.config("false"))
 	s.writesNothing(t, func() {
 		for range 3 {
@@ -65,8 +72,8 @@ func TestAnEmptyPlanWritesNothingButTheOneOutcomeThatSpendsAnApproval(t *testing
 	s.writesNothing(t, func() { s.gate(t, "ci").exits(t, 0) })
 }
 
-func TestLookingWritesNothing(t *testing.T) {
-	s := shared(t).open(t)
+func (w world) writesNothingForALook(t *testing.T) {
+	s := w.open(t)
 	id := s.approved(t).ID
 	s.writesNothing(t, func() {
 		for _, args := range [][]string{{"plan", "-f", s.dir}, {"list"}, {"show", id}, {"policy", "show"}, {"policy", "explain", id}, {"signer", "list"}, {"doctor"}} {
@@ -75,8 +82,8 @@ func TestLookingWritesNothing(t *testing.T) {
 	})
 }
 
-func TestAnIncompletePlanAndARefusedDecisionWriteNothing(t *testing.T) {
-	s := shared(t).open(t)
+func (w world) writesNothingRefused(t *testing.T) {
+	s := w.open(t)
 	id := s.proposed(t).ID
 	s.write(t, "wrong.yaml", `{apiVersion: v1, kind: Nothing, metadata: {name: x, namespace: NS}}`)
 	s.writesNothing(t, func() {

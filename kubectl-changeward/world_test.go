@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +36,10 @@ const clusterName = "demo"
 
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard()) // as main does
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // gates wait more than they work
+		panic(err)
+	}
 	os.Exit(kubetest.MainAfter(m, settle, people()...))
 }
 
@@ -43,10 +48,18 @@ type world struct {
 	*kubetest.Cluster
 }
 
-// shared is the world of the whole package. Tests in it keep to a namespace
-// and a scope of their own. Those that count all records do not run in
-// parallel: Go runs them before those that do.
+// shared is the world of the whole package. Tests in it run in parallel, and
+// keep to a namespace and a scope of their own; those that look at all records
+// have a cluster of their own (own).
 func shared(t *testing.T) world { return world{kubetest.Shared(t)} }
+
+// own is a world that no other test touches.
+func own(t *testing.T) world {
+	t.Helper()
+	w := world{kubetest.Start(t, people()...)}
+	assert.NilError(t, settle(w.Cluster))
+	return w
+}
 
 // settle gives everyone a home and a key, installs changeward, and makes ci.
 func settle(c *kubetest.Cluster) error {
