@@ -25,6 +25,9 @@ const gateExample = `  # in a pipeline, before the rollout
   # on a laptop: wait until somebody decides
   kubectl changeward gate -f apps/shop --wait --timeout 30m
 
+  # as Argo CD would sync it, deletes included
+  kubectl changeward gate -f rendered/ --owner application/argocd/shop
+
   # for a pull-request comment
   kubectl changeward gate -k overlays/prod --out plan.md
 

@@ -28,6 +28,9 @@ const planExample = `  # a directory of rendered manifests
   # what helm would apply
   helm template shop charts/shop | kubectl changeward plan -f - -n shop
 
+  # what Flux would do, deletes included
+  kubectl changeward plan -f rendered/ --owner kustomization/flux-system/apps
+
   # a kustomization, for a pull-request comment
   kubectl changeward plan -k overlays/prod -o markdown`
 

@@ -76,7 +76,7 @@ func (w world) keepsWhatIsGuarded(t *testing.T) {
 	assert.Equal(t, len(document.Errors), 1, "%s", got)
 	assert.Equal(t, document.Errors[0].Name, "b50-helm-keep")
 	assert.Assert(t, strings.Contains(document.Errors[0].Message, "Flux would delete this"))
-	w.as("ci").run(t, args...).exits(t, 1).prints(t, "- team-a/ConfigMap/b50-plain (delete, force, owner kustomization/flux-system/b50)\n",
+	w.as("ci").run(t, args...).exits(t, 1).prints(t, "- team-a/ConfigMap/b50-plain (delete, owner kustomization/flux-system/b50)\n",
 		"propagation: background", "= team-a/ConfigMap/b50-flux-keep (left alone: Flux does not delete it: the live object has kustomize.toolkit.fluxcd.io/prune: Disabled)")
 }
 

@@ -19,8 +19,11 @@ func (o *Owner) Mark(object manifest.Object) manifest.Object {
 	if object.Group() == "apiextensions.k8s.io" && object.Kind() == "CustomResourceDefinition" {
 		return object // Argo CD marks all but these
 	}
-	if o.Settings.Method == "label" {
+	switch o.Settings.Method {
+	case "label":
 		return with(object, "labels", map[string]string{o.Settings.Label: o.Argo.InstanceName(o.Settings)})
+	case "annotation+label":
+		object = with(object, "labels", map[string]string{o.Settings.Label: o.Argo.LabelValue(o.Settings)})
 	}
 	key, value := o.Argo.TrackingID(object.Key(), o.Settings)
 	marks := map[string]string{key: value}

@@ -74,7 +74,7 @@ func title(c plan.Change) string {
 	if mode := c.Body.Applier.Mode; mode != "" && mode != plan.ModeServerSide {
 		parts = append(parts, mode)
 	}
-	if c.Body.Applier.Force {
+	if c.Body.Applier.Force && c.Body.Operation != plan.Delete {
 		parts = append(parts, "force")
 	}
 	if c.Owner != "" {

@@ -162,6 +162,10 @@ func TestTheTrackingIDOfAnObjectNamesIt(t *testing.T) {
 	_, value := a.TrackingID(manifest.Key{Kind: "ConfigMap", Namespace: "team-a", Name: "web"}, settings())
 	assert.Equal(t, value, "shop:/ConfigMap:team-a/web")
 	a.Namespace = "team-b"
+	long := *a
+	long.Name = strings.Repeat("a", 55) + "-.-b"
+	assert.Equal(t, long.LabelValue(settings()), "team-b_"+strings.Repeat("a", 55))
+	assert.Equal(t, a.LabelValue(settings()), "team-b_shop")
 	_, value = a.TrackingID(manifest.Key{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "r"}, settings())
 	assert.Equal(t, value, "team-b_shop:rbac.authorization.k8s.io/ClusterRole:team-a/r")
 }

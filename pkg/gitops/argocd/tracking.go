@@ -82,3 +82,14 @@ func (a *Application) TrackingID(k manifest.Key, s Settings) (annotation, value 
 	}
 	return trackingID, a.InstanceName(s) + ":" + k.Group + "/" + k.Kind + ":" + k.Namespace + "/" + k.Name
 }
+
+// LabelValue is the instance name as a label beside the annotation holds it:
+// cut to what a label may have.
+func (a *Application) LabelValue(s Settings) string {
+	const most = 63
+	name := a.InstanceName(s)
+	if len(name) <= most {
+		return name
+	}
+	return strings.TrimRight(name[:most], "-_.")
+}
