@@ -75,7 +75,7 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 	}
 	p.set, p.problems = set, problems
 	if p.owner != nil {
-		if p.departed, err = p.owner.Departed(set, problems, input.empty); err != nil {
+		if p.departed, err = p.owner.Departed(set, p.kinds, problems, input.empty); err != nil {
 			return nil, err
 		}
 	}

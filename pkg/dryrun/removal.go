@@ -126,8 +126,8 @@ func (r *remover) place(departed Departed) (*target, *plan.Failure) {
 	t := &target{object: manifest.Object{Content: content, Source: departed.Source}, gvk: gvk}
 	found, served := kinds.served[gvk]
 	switch {
-	case served && found.namespaced != (key.Namespace != ""):
-		return t, &plan.Failure{Reason: plan.ReasonInvalid, Message: "the list of its owner has a namespace where the kind has none, or none where it has"}
+	case served && found.namespaced && key.Namespace == "":
+		return t, &plan.Failure{Reason: plan.ReasonInvalid, Message: "its owner lists it without a namespace, and its kind has one"}
 	case served:
 		t.served, t.resource = found, r.resource(found, key.Namespace)
 		return t, nil
@@ -199,7 +199,7 @@ func (r *remover) dryRunDelete(ctx context.Context, t *target, live *unstructure
 
 // bind fills in what the delete takes away.
 func (r *remover) bind(ctx context.Context, t *target, live *unstructured.Unstructured, fate Fate, seen *plan.Removal) *plan.Failure {
-	published, err := r.index.of(ctx, t.gvk)
+	published, err := r.index.published(ctx, t.gvk)
 	if err != nil {
 		return failureOf(err, t.object)
 	}

@@ -40,6 +40,20 @@ type listing struct {
 	why     string
 }
 
+// has says whether the owner lists an object. A namespace that it lists with
+// one of a cluster-wide kind means nothing.
+func (l listing) has(key manifest.Key) bool {
+	if l.objects[key] || key.Namespace != "" {
+		return l.objects[key]
+	}
+	for listed := range l.objects {
+		if listed.Group == key.Group && listed.Kind == key.Kind && listed.Name == key.Name {
+			return true
+		}
+	}
+	return false
+}
+
 // of lists the owners of a live object, and what there is to say of claims
 // that are none.
 func (a *attribution) of(ctx context.Context, live map[string]any) (owners []plan.Owner, notes []string) {
@@ -104,7 +118,7 @@ func (a *attribution) verified(ctx context.Context, owner plan.Owner, ref Ref, k
 	switch {
 	case listed.why != "":
 		owner.Why = listed.why
-	case !listed.objects[key]:
+	case !listed.has(key):
 		owner.Why = "it does not list the object"
 	default:
 		owner.Verified = true

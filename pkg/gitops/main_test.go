@@ -100,7 +100,7 @@ func (p planner) plan(t *testing.T, text string) (*plan.Plan, error) {
 	in.Observations, err = client.Observe(t.Context(), set, dryrun.ObserveOptions{Kinds: kinds, Applier: applier, Masker: masker})
 	assert.NilError(t, err)
 	if owner != nil {
-		departed, err := owner.Departed(set, problems, p.empty)
+		departed, err := owner.Departed(set, kinds, problems, p.empty)
 		if err != nil {
 			return nil, err
 		}

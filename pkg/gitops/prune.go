@@ -26,8 +26,10 @@ func (e *EmptyError) Error() string {
 // order. Problems are what was wrong with single inputs: an object that is
 // named in one did not leave; where the name is not known, nothing is said to
 // have left, since the plan is incomplete anyway. An empty set is an
-// *EmptyError unless empty says that it is meant so.
-func (o *Owner) Departed(set manifest.Set, problems []manifest.Problem, empty bool) ([]dryrun.Departed, error) {
+// *EmptyError unless empty says that it is meant so. A namespace that the owner
+// lists with an object of a cluster-wide kind, as some manifests have it, means
+// nothing.
+func (o *Owner) Departed(set manifest.Set, kinds manifest.Kinds, problems []manifest.Problem, empty bool) ([]dryrun.Departed, error) {
 	wanted := map[manifest.Key]bool{}
 	for _, object := range set.Objects {
 		if _, _, isHook := manifest.Hook(object); o.Argo == nil || !isHook {
@@ -36,6 +38,9 @@ func (o *Owner) Departed(set manifest.Set, problems []manifest.Problem, empty bo
 	}
 	var out []dryrun.Departed
 	for key, version := range o.Inventory {
+		if namespaced, known := kinds.Scope(key.Group, version, key.Kind); known && !namespaced {
+			key.Namespace = ""
+		}
 		if !wanted[key] && !named(problems, key) {
 			out = append(out, dryrun.Departed{Key: key, Version: version, Source: manifest.Source{File: o.Ref.String()}})
 		}

@@ -89,7 +89,7 @@ func TestAnObjectUnderTwoGroupsIsNotGone(t *testing.T) {
 func TestAKindThatNobodyKnowsIsUnknownAndNotGone(t *testing.T) {
 	p := kustomization(t, "unknown", "team-a_old_extensions_Ingress", "team-a_gone__ConfigMap", "team-a_web_no.such.group_Widget", "_odd__ConfigMap")
 	assert.DeepEqual(t, lines(p.planned(t, configMap("unknown-keep", "team-a", "")))[1:], []string{
-		"! ConfigMap/odd Invalid: the list of its owner has a namespace where the kind has none, or none where it has",
+		"! ConfigMap/odd Invalid: its owner lists it without a namespace, and its kind has one",
 		`! team-a/Ingress.extensions/old UnknownKind: the server does not know the kind Ingress in group "extensions", so whether the object is still there is not known`,
 		`! team-a/Widget.no.such.group/web UnknownKind: the server does not know the kind Widget in group "no.such.group", so whether the object is still there is not known`,
 	})
@@ -161,13 +161,40 @@ spec:
 		"+ team-a/ConfigMap/takes-keep (create)",
 		"- CustomResourceDefinition.apiextensions.k8s.io/boxes.takes.example.com (delete)",
 		"  owner kustomization/flux-system/takes",
-		"  ! delete: deletes CustomResourceDefinition.apiextensions.k8s.io/boxes.takes.example.com, which contains 2 objects",
+		"  ! delete: deletes CustomResourceDefinition.apiextensions.k8s.io/boxes.takes.example.com, which contains 0 objects of this plan and 2 others",
 		"  ! prune", "  ! crd",
 		"- team-a/StatefulSet.apps/takes (delete)",
 		"  owner kustomization/flux-system/takes",
-		"  ! delete: deletes team-a/StatefulSet.apps/takes, which contains 1 object (PVC data-takes-0)",
+		"  ! delete: deletes team-a/StatefulSet.apps/takes, which contains 0 objects of this plan and 1 other (PVC data-takes-0)",
 		"  ! prune", "  ! storage: deletes 1 volume",
 	})
+}
+
+func TestADefinitionThatGoesTakesWhatTheManifestsWant(t *testing.T) {
+	const crd = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: crates.wants.example.com, LABELS}
+spec:
+  group: wants.example.com
+  scope: Cluster
+  names: {kind: Crate, plural: crates, singular: crate}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]`
+	const crate = "{apiVersion: wants.example.com/v1, kind: Crate, metadata: {name: a}}"
+	// one with a namespace that its kind has not, as some manifests have it
+	p := kustomization(t, "wants", "_crates.wants.example.com_apiextensions.k8s.io_CustomResourceDefinition", "team-a_a_wants.example.com_Crate")
+	c := cluster(t)
+	c.Apply(t, kubetest.Admin, fluxManager, strings.Replace(crd, "LABELS", labels("wants"), 1))
+	poll.WaitOn(t, func(poll.LogT) poll.Result {
+		if kindsOf(t, client2(t, kubetest.Admin)).Preferred("wants.example.com", "Crate") == "" {
+			return poll.Continue("not served yet")
+		}
+		return poll.Success()
+	})
+	c.Apply(t, kubetest.Admin, fluxManager, strings.Replace(crate, "name: a", "name: a, "+labels("wants"), 1), strings.Replace(crate, "name: a", "name: b", 1))
+	got := p.planned(t, crate)
+	assert.Equal(t, got.Summary().Delete, 1, "%v", lines(got))
+	assert.Equal(t, plan.DeletionText(got.Changes[0].Body), "deletes CustomResourceDefinition.apiextensions.k8s.io/crates.wants.example.com, which contains 1 object of this plan and 1 other")
+	assert.DeepEqual(t, got.Unchanged[0].Notes, []string{"its kind crates.wants.example.com is deleted by this plan, and the object with it"})
 }
 
 func TestASecretIsDeletedWithoutItsValues(t *testing.T) {

@@ -40,7 +40,7 @@ func Build(in Input) (*Plan, error) {
 		Header: Header{Schema: SchemaV1, Rules: Rules, Cluster: in.Cluster, Prune: in.Prune},
 		Scope:  in.Scope,
 		Failed: slices.Clone(in.Problems),
-	}, bounds: boundsOf(in), owner: in.Owner, living: map[string]int{}, dying: map[string]bool{}}
+	}, bounds: boundsOf(in), owner: in.Owner, living: map[string]int{}, dying: map[string]string{}}
 	for _, warning := range in.Warnings {
 		b.warn(warning)
 	}
@@ -70,8 +70,8 @@ type builder struct {
 	bounds   bounds
 	changed  []subject
 	warnings map[string]bool
-	living   map[string]int  // objects of the manifests that live in a namespace
-	dying    map[string]bool // namespaces that the plan deletes
+	living   map[string]int    // objects of the manifests, by what they would die with
+	dying    map[string]string // what the plan deletes, and much with it
 }
 
 func (b *builder) observe(o Observation) {

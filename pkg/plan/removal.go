@@ -63,9 +63,9 @@ func (r Removal) subject(operation Operation) subject {
 func (b *builder) delete(r Removal) {
 	s := r.subject(Delete)
 	deletion := r.Deletion
-	if r.isNamespace() {
-		deletion.Wanted = b.living[r.Key.Name]
-		b.dying[r.Key.Name] = true
+	if home, what := r.home(); home != "" {
+		deletion.Wanted = b.living[home]
+		b.dying[home] = what
 	}
 	s.Body.LiveUID, _ = metadata(r.Live, "uid").(string)
 	s.Body.Delete = &deletion
@@ -79,31 +79,6 @@ func (b *builder) delete(r Removal) {
 	b.add(s)
 }
 
-func (r Removal) isNamespace() bool { return r.Key.Group == "" && r.Key.Kind == "Namespace" }
-
-// count notes the objects of the manifests that live in a namespace: they
-// would die with it.
-func (b *builder) count(o Observation) {
-	if o.Live != nil && o.Object.Namespace() != "" {
-		b.living[o.Object.Namespace()]++
-	}
-}
-
-// noteDying says of what is in a namespace that goes, that it goes as well.
-func (b *builder) noteDying() {
-	note := func(c *Change) {
-		if b.dying[c.Body.Namespace] && c.Body.Operation != Delete {
-			c.Notes = append(c.Notes, "its namespace "+c.Body.Namespace+" is deleted by this plan, and the object with it")
-		}
-	}
-	for i := range b.changed {
-		note(&b.changed[i].Change)
-	}
-	for i := range b.plan.Unchanged {
-		note(&b.plan.Unchanged[i])
-	}
-}
-
 // prior is the observation under which Before finds the object that a removal
 // deletes.
 func (r Removal) prior() Observation {
@@ -111,28 +86,4 @@ func (r Removal) prior() Observation {
 		"metadata": map[string]any{"name": r.Key.Name, "namespace": r.Key.Namespace}}
 	return Observation{Object: manifest.Object{Content: content, Source: r.Source}, Live: r.Live,
 		StatusSubresource: r.StatusSubresource}
-}
-
-// DeletionText says what goes with a deleted object, in one line; "" where
-// nothing does.
-func DeletionText(b Body) string {
-	d := b.Delete
-	if d == nil || len(d.Contents) == 0 {
-		return ""
-	}
-	total := 0
-	for _, n := range d.Contents {
-		total += n
-	}
-	others := plural(total-d.Wanted, "other")
-	text := "deletes " + b.Key().String() + ", which contains "
-	if b.Kind == "Namespace" {
-		text = "deletes Namespace " + b.Name + ", which contains " + plural(d.Wanted, "object") + " of this plan and "
-	} else {
-		others = plural(total, "object")
-	}
-	if len(d.Claims) == 0 {
-		return text + others
-	}
-	return text + others + " (PVC " + listed(d.Claims) + ")"
 }
