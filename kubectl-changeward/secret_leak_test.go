@@ -72,7 +72,7 @@ func (w witness) inAllForms(t *testing.T, input ...string) int {
 	out := t.TempDir()
 	w.hears(t, kubetest.Admin, append([]string{"plan", "--show-unchanged", "-o", "json", "--out", filepath.Join(out, "plan.md")}, input...)...)
 	w.hears(t, "ci", append([]string{"plan", "--out", filepath.Join(out, "plan.json")}, input...)...)
-	gate := append([]string{"gate", "--scope", w.namespace}, input...)
+	gate := append([]string{"gate"}, input...)
 	w.hears(t, "ci", append(gate, "-o", "markdown", "--out", filepath.Join(out, "gate.txt"))...)
 	return w.hears(t, "ci", append(gate, "-o", "json", "--out", filepath.Join(out, "gate.md"))...).code
 }
@@ -97,7 +97,7 @@ func TestASecretsValueIsInNoOutputRecordOrError(t *testing.T) {
 		w.file(t, name, "kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamespace: {{ns}}\n"+text)
 		assert.Equal(t, w.inAllForms(t, "-k", filepath.Join(w.dir, name)), 1, name)
 	}
-	w.decide(t, complete)
+	w.decide(t, complete, "-f", complete)
 
 	records := recorded(t, w.world)
 	assert.Assert(t, strings.Contains(records, `"this is no secret"`), "the records were not unpacked")
@@ -129,29 +129,25 @@ func (w witness) gossip(t *testing.T) {
 	})
 }
 
-// decide has people look at the request in every way, reject it, ask again,
-// and approve it.
-func (w witness) decide(t *testing.T, file string) {
+// decide has people look at the request of a file in every way, approve it,
+// take that back, and reject it; then the gate asks again.
+func (w witness) decide(t *testing.T, file string, input ...string) {
 	t.Helper()
 	var list render.ChangeRequestList
 	w.hears(t, "alice", "list", "-o", "json").exits(t, 0).json(t, &list)
-	id := ""
-	for _, request := range list.Items {
-		if request.Scope == w.namespace && slices.Contains(request.Sources, file) {
-			id = request.ID
-		}
-	}
-	assert.Assert(t, id != "")
+	newest := slices.IndexFunc(list.Items, func(r render.ChangeRequest) bool { return slices.Contains(r.Sources, file) })
+	assert.Assert(t, newest >= 0)
+	id := list.Items[newest].ID
 	hash := w.request(t, id).Hash
 	for _, args := range [][]string{{"list"}, {"show", id}, {"show", id, "-o", "json"}, {"show", id, "-o", "markdown"}, {"show", id, "--pae"},
 		{"show", id, "--signature"}, {"policy", "explain", id}, {"policy", "explain", id, "-o", "json"},
 		{"approve", id, "--yes", "--confirm", hash[len(hash)-4:]}, {"show", id}} {
 		w.hears(t, "alice", args...).exits(t, 0)
 	}
-	w.hears(t, "ci", "gate", "--scope", w.namespace, "-f", file).exits(t, 0)
+	w.hears(t, "ci", append([]string{"gate"}, input...)...).exits(t, 0)
 	w.hears(t, "alice", "revoke", id, "--yes").exits(t, 0)
 	w.hears(t, "alice", "reject", id, "--yes", "-o", "json").exits(t, 0)
-	w.hears(t, "ci", "gate", "--scope", w.namespace, "-f", file, "--again", "--reason", "again", "-o", "json").exits(t, 2)
+	w.hears(t, "ci", append([]string{"gate", "--again", "--reason", "again", "-o", "json"}, input...)...).exits(t, 2)
 	w.hears(t, "alice", "list").exits(t, 0)
 }
 
