@@ -35,6 +35,7 @@ const sharedKubeconfig = "CHANGEWARD_TEST_KUBECONFIG"
 // Cluster is a running API server. Safe for use by several tests at once.
 type Cluster struct {
 	kubeconfig string
+	running    *running // nil for a shared one
 }
 
 // Start runs an API server for this test alone and stops it when the test ends.
@@ -59,7 +60,20 @@ func startFor(t testing.TB, controllers bool, users []string) *Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(running.stop)
-	return &Cluster{kubeconfig: running.kubeconfig()}
+	return &Cluster{kubeconfig: running.kubeconfig(), running: running}
+}
+
+// Restart kills the API server as a crash would, starts it again in the same
+// place with all that it stored, and returns when it serves. Only a cluster
+// that Start made can be restarted, and not by two tests at once.
+func (c *Cluster) Restart(t testing.TB) {
+	t.Helper()
+	if c.running == nil {
+		t.Fatal("a shared cluster is not restarted: use Start")
+	}
+	if err := c.running.restart(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Main is for TestMain: it starts the cluster that Shared returns, runs the

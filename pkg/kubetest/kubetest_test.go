@@ -116,3 +116,17 @@ func TestRolesAreAggregatedWithControllers(t *testing.T) {
 		return poll.Success()
 	}, poll.WithTimeout(time.Minute))
 }
+
+func TestAnAPIServerThatIsRestartedHasWhatItHad(t *testing.T) {
+	cluster := kubetest.Start(t)
+	namespace := cluster.Namespace(t)
+	client := cluster.Client(kubetest.Admin).CoreV1().Namespaces()
+	before, err := client.Get(t.Context(), namespace, metav1.GetOptions{})
+	assert.NilError(t, err)
+	for range 2 {
+		cluster.Restart(t)
+		after, err := client.Get(t.Context(), namespace, metav1.GetOptions{})
+		assert.NilError(t, err)
+		assert.Equal(t, after.UID, before.UID)
+	}
+}

@@ -3,10 +3,12 @@ package kubetest
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -16,6 +18,7 @@ type running struct {
 	dir   string
 	cmd   *exec.Cmd
 	stdin io.Closer
+	lines chan string // of its output
 }
 
 func launch(dir string, controllers bool, users []string) (*running, error) {
@@ -30,7 +33,7 @@ func launch(dir string, controllers bool, users []string) (*running, error) {
 	if controllers {
 		args = append(args, "--controllers")
 	}
-	r := &running{dir: dir, cmd: exec.Command(path, args...)}
+	r := &running{dir: dir, cmd: exec.Command(path, args...), lines: make(chan string, 1)}
 	var stderr bytes.Buffer
 	r.cmd.Stderr = &stderr
 	if r.stdin, err = r.cmd.StdinPipe(); err != nil {
@@ -43,25 +46,39 @@ func launch(dir string, controllers bool, users []string) (*running, error) {
 	if err := r.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	if !ready(stdout) {
+	go r.read(stdout)
+	if !r.ready() {
 		r.stop()
 		return nil, fmt.Errorf("%s up did not get ready: %s", path, stderr.String())
 	}
 	return r, nil
 }
 
-func ready(stdout io.Reader) bool {
-	line := make(chan string, 1)
-	go func() {
-		text, _ := bufio.NewReader(stdout).ReadString('\n')
-		line <- text
-	}()
+func (r *running) read(stdout io.Reader) {
+	defer close(r.lines)
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		r.lines <- lines.Text()
+	}
+}
+
+func (r *running) ready() bool {
 	select {
-	case text := <-line:
-		return text == "ready\n"
+	case line := <-r.lines:
+		return line == "ready"
 	case <-time.After(startTimeout):
 		return false
 	}
+}
+
+// restart kills the API server, and waits until it serves again.
+func (r *running) restart() error {
+	if err := r.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		return err
+	}
+	if !r.ready() {
+		return errors.New("the API server did not come back")
+	}
+	return nil
 }
 
 func (r *running) stop() {

@@ -23,7 +23,8 @@ const usage = `usage: controlplane up --dir D [--user NAME:GROUP,GROUP]... [--co
 
 Runs etcd and kube-apiserver until SIGTERM or SIGINT. Prints "ready" once the
 API serves, and writes D/kubeconfig with a context "admin" (system:masters) and
-one per user. Logs are D/*.log. Where KUBEBUILDER_ASSETS names a folder with
+one per user. On SIGHUP it kills the API server, starts it again, and prints
+"ready" once more. Logs are D/*.log. Where KUBEBUILDER_ASSETS names a folder with
 etcd and kube-apiserver, those are run.
 `
 

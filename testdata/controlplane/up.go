@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -34,7 +36,9 @@ func up(ctx context.Context, o options) error {
 		ctx, cancel = context.WithCancel(ctx)
 		go func() { _, _ = io.Copy(io.Discard, os.Stdin); cancel() }()
 	}
-	plane := &plane{options: o}
+	restart := make(chan os.Signal, 1)
+	signal.Notify(restart, syscall.SIGHUP)
+	plane := &plane{options: o, died: make(chan *process)}
 	defer plane.stop()
 	if err := plane.start(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -43,7 +47,7 @@ func up(ctx context.Context, o options) error {
 		return err
 	}
 	fmt.Println("ready")
-	return plane.wait(ctx)
+	return plane.wait(ctx, restart)
 }
 
 func wanted(o options) error {
@@ -83,6 +87,9 @@ func prepare(dir string) (unlock func(), err error) {
 type plane struct {
 	options
 	processes []*process
+	died      chan *process
+	port      int // of the API server
+	client    *client
 }
 
 func (p *plane) start(ctx context.Context) error {
@@ -103,6 +110,7 @@ func (p *plane) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.client = client
 	if err := p.startAPIServer(ctx, client); err != nil {
 		return err
 	}
@@ -118,6 +126,10 @@ func (p *plane) launch(name string, args []string) (*process, error) {
 	started, err := startProcess(p.dir, name, args)
 	if err == nil {
 		p.processes = append(p.processes, started)
+		go func() {
+			<-started.done
+			p.died <- started
+		}()
 	}
 	return started, err
 }
@@ -130,6 +142,7 @@ func (p *plane) startAPIServer(ctx context.Context, client *client) error {
 		if err != nil {
 			return err
 		}
+		p.port = port
 		client.server = "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 		server, err := p.launch(apiServer, apiServerFlags(port))
 		if err != nil {
@@ -176,18 +189,37 @@ func (p *plane) until(ctx context.Context, check func(context.Context) error) er
 }
 
 // wait returns nil when asked to stop, or the failure of the first component
-// that dies.
-func (p *plane) wait(ctx context.Context) error {
-	died := make(chan *process, len(p.processes))
-	for _, process := range p.processes {
-		go func() { <-process.done; died <- process }()
+// that dies. When asked to restart, it kills the API server and starts it again
+// in the same place, as an upgrade or a crash would.
+func (p *plane) wait(ctx context.Context, restart <-chan os.Signal) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case process := <-p.died:
+			if slices.Contains(p.processes, process) {
+				return process.failure()
+			}
+		case <-restart:
+			if err := p.restartAPIServer(ctx); err != nil {
+				return err
+			}
+			fmt.Println("ready")
+		}
 	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case process := <-died:
-		return process.failure()
+}
+
+func (p *plane) restartAPIServer(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	at := slices.IndexFunc(p.processes, func(process *process) bool { return process.name == apiServer })
+	server := p.processes[at]
+	p.processes = slices.Delete(p.processes, at, at+1)
+	server.stop()
+	if _, err := p.launch(apiServer, apiServerFlags(p.port)); err != nil {
+		return err
 	}
+	return p.until(ctx, p.client.serves)
 }
 
 func (p *plane) stop() {
