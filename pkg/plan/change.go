@@ -40,14 +40,22 @@ func changeOf(o Observation, b bounds) (observed, *Failure) {
 	case o.Live == nil || o.Replace:
 		out.Body.Operation, out.Body.Object = Create, desired(o)
 		if o.Replace {
-			out.Body.Operation = Replace
-			out.Body.LiveUID, _ = metadata(o.Live, "uid").(string)
+			if err := out.replace(o, b); err != nil {
+				return out, &Failure{Reason: ReasonInvalid, Message: err.Error()}
+			}
 		}
 		return out, out.admit(o, b)
 	default:
 		return out, out.compare(o, b)
 	}
 	return out, nil
+}
+
+func (out *observed) replace(o Observation, b bounds) (err error) {
+	out.Body.Operation = Replace
+	out.Body.LiveUID, _ = metadata(o.Live, "uid").(string)
+	out.Body.Live, err = b.digestOf(o.clean(o.Live), o.Schema)
+	return err
 }
 
 // admit fills in what admission adds to a new object.

@@ -37,10 +37,11 @@ func Twice(first, second Observation) (joined Observation, moved bool) {
 	case second.Failure != nil:
 		return second, false
 	case first.Live == nil != (second.Live == nil), metadata(first.Live, "uid") != metadata(second.Live, "uid"),
-		first.Unverified != second.Unverified, !slices.Equal(first.TakesOver, second.TakesOver):
+		first.Unverified != second.Unverified, first.Skip != second.Skip, first.Replace != second.Replace,
+		!slices.Equal(first.TakesOver, second.TakesOver):
 		return second, true
 	}
-	if first.Live != nil && touched(first, second) {
+	if first.Live != nil && !first.Replace && touched(first, second) {
 		return second, true
 	}
 	first.Again = &Look{Live: second.Live, Merged: second.Merged, Admission: second.Admission}
