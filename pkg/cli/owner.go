@@ -20,7 +20,7 @@ func (s *Session) owner(ctx context.Context, p *planning) (*gitops.Owner, error)
 // applier of the manifests.
 func (p *planning) applier() dryrun.Applier {
 	if p.owner != nil {
-		return p.owner.PlainApplier()
+		return p.owner.Applies()
 	}
 	return dryrun.Changeward(false)
 }

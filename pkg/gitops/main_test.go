@@ -88,7 +88,7 @@ func (p planner) plan(t *testing.T, text string) (*plan.Plan, error) {
 		if owner, err = gitops.Find(t.Context(), reader, ref); err != nil {
 			return nil, err
 		}
-		namespace, applier = cmp.Or(owner.DefaultNamespace, namespace), owner.PlainApplier()
+		namespace, applier = cmp.Or(owner.DefaultNamespace, namespace), owner.Applies()
 	}
 	set, unresolved := manifest.Resolve(objects, kinds, namespace)
 	problems = append(problems, unresolved...)

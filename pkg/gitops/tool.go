@@ -3,7 +3,6 @@ package gitops
 import (
 	"github.com/changeward/changeward/pkg/gitops/argocd"
 	"github.com/changeward/changeward/pkg/gitops/flux"
-	"github.com/changeward/changeward/pkg/manifest"
 )
 
 func (o *Owner) tool() string {
@@ -19,13 +18,6 @@ func (o *Owner) keepMark() string {
 		return "argocd.argoproj.io/sync-options: Prune=false"
 	}
 	return flux.Group + "/prune: disabled"
-}
-
-func (o *Owner) skip(desired manifest.Object, live map[string]any) string {
-	if o.Argo != nil {
-		return o.Argo.Options(desired, live).Skip
-	}
-	return flux.Skip(desired, live)
 }
 
 func (o *Owner) keep(live map[string]any) string {

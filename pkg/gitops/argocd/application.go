@@ -31,7 +31,7 @@ type Application struct {
 	// DefaultNamespace, so that it never prunes it.
 	ManagedNamespace bool
 	// MigratesFrom is the field manager whose fields server-side apply takes
-	// over beside its own.
+	// over beside its own; "" is that of kubectl apply.
 	MigratesFrom string
 	// IgnoreDifferences are the members of spec.ignoreDifferences as they are.
 	IgnoreDifferences []any
@@ -134,9 +134,6 @@ func ReadApplication(object map[string]any) (*Application, error) {
 		Deleting: w.Metadata.DeletionTimestamp != "", Remote: w.remote(), DefaultNamespace: w.Spec.Destination.Namespace,
 		ManagedNamespace: w.Spec.SyncPolicy.ManagedNamespaceMetadata != nil, IgnoreDifferences: w.Spec.IgnoreDifferences,
 		MigratesFrom: w.Metadata.Annotations[migratesFrom], Resources: map[manifest.Key]Resource{},
-	}
-	if a.MigratesFrom == "" {
-		a.MigratesFrom = "kubectl-client-side-apply"
 	}
 	for _, r := range w.Status.Resources {
 		a.Resources[manifest.Key{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}] =

@@ -3,8 +3,8 @@
 // itself.
 //
 // Enter at ReadSettings for what the install says, ReadApplication for the
-// owner, then Application.Options for an object that is applied,
-// Application.Keep for one that left the manifests, Settings.Claim for what a
+// owner, then NewApplier for plans of what it applies, or Application.Options
+// for a single object, Application.Keep for one that left the manifests, Settings.Claim for what a
 // live object says about its owner.
 package argocd
 
@@ -16,9 +16,10 @@ const (
 	// Manager is the field manager of its applies, of both modes.
 	Manager = "argocd-controller"
 
-	trackingID     = "argocd.argoproj.io/tracking-id"
-	installationID = "argocd.argoproj.io/installation-id"
-	syncOptions    = "argocd.argoproj.io/sync-options"
-	approved       = "argocd.argoproj.io/deletion-approved"
-	migratesFrom   = "argocd.argoproj.io/client-side-apply-migration-manager"
+	trackingID      = "argocd.argoproj.io/tracking-id"
+	installationID  = "argocd.argoproj.io/installation-id"
+	syncOptions     = "argocd.argoproj.io/sync-options"
+	approved        = "argocd.argoproj.io/deletion-approved"
+	clientSideApply = "kubectl-client-side-apply"
+	migratesFrom    = "argocd.argoproj.io/client-side-apply-migration-manager"
 )

@@ -1,6 +1,7 @@
 package argocd
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ func (a *Application) Options(desired manifest.Object, live map[string]any) Opti
 		CreateNamespace:   a.has("CreateNamespace=true"),
 	}
 	if o.ServerSide && !a.has("ClientSideApplyMigration=false") {
-		o.Migrate = a.MigratesFrom
+		o.Migrate = cmp.Or(a.MigratesFrom, clientSideApply)
 	}
 	return o
 }
