@@ -37,6 +37,5 @@ func (s *Session) observeOwners(ctx context.Context, p *planning, in *plan.Input
 			return err
 		}
 	}
-	gitops.Attribute(ctx, dryrun.Reader{Client: s.Client, Kinds: p.kinds}, in.Observations, in.Removals)
-	return nil
+	return gitops.Attribute(ctx, dryrun.Reader{Client: s.Client, Kinds: p.kinds}, in.Observations, in.Removals)
 }

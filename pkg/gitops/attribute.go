@@ -2,6 +2,8 @@ package gitops
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/changeward/changeward/pkg/gitops/argocd"
@@ -13,8 +15,9 @@ import (
 // Attribute fills in who owns what was observed, in place. What a live object
 // says of its owner is a claim; it is verified only if the owner exists and
 // lists the object itself. Each owner is read once, and none where nothing
-// claims one.
-func Attribute(ctx context.Context, reader Reader, observations []plan.Observation, removals []plan.Removal) {
+// claims one. The error says what could not be read: without it an owned object
+// might pass as nobody's. That it may not be read, or is not there, is no error.
+func Attribute(ctx context.Context, reader Reader, observations []plan.Observation, removals []plan.Removal) error {
 	a := attribution{reader: reader, owners: map[Ref]listing{}}
 	for i := range observations {
 		owners, notes := a.of(ctx, observations[i].Live)
@@ -26,12 +29,14 @@ func Attribute(ctx context.Context, reader Reader, observations []plan.Observati
 		removals[i].Owners = owners
 		removals[i].Notes = append(removals[i].Notes, notes...)
 	}
+	return errors.Join(a.unread...)
 }
 
 type attribution struct {
 	reader   Reader
 	owners   map[Ref]listing
 	settings *argocd.Settings // of the install that is there; nil: not read yet
+	unread   []error
 }
 
 // listing is what an owner lists, or why that is not known.
@@ -89,12 +94,22 @@ func (a *attribution) argoClaim(ctx context.Context, o manifest.Object) (argocd.
 		defaults := argocd.ReadSettings("argocd", nil)
 		a.settings = &defaults
 		if a.reader.Serves(argocd.Group, "Application") {
-			if found, failure := findSettings(ctx, a.reader, ""); failure == nil {
+			found, failure := findSettings(ctx, a.reader, "")
+			if failure == nil {
 				a.settings = &found
 			}
+			a.heard("ConfigMap argocd-cm, how Argo CD marks its objects", failure)
 		}
 	}
 	return a.settings.Claim(o)
+}
+
+// heard keeps a failure that is no answer.
+func (a *attribution) heard(what string, failure *plan.Failure) {
+	if failure == nil || slices.Contains([]string{plan.ReasonNotFound, plan.ReasonUnknownKind, plan.ReasonForbidden}, failure.Reason) {
+		return
+	}
+	a.unread = append(a.unread, fmt.Errorf("read who owns the objects: %s: %s", what, failure.Message))
 }
 
 // helmClaim is the release that an object names; Helm wants both marks.
@@ -129,6 +144,7 @@ func (a *attribution) verified(ctx context.Context, owner plan.Owner, ref Ref, k
 func (a *attribution) list(ctx context.Context, ref Ref) listing {
 	object, failure := a.reader.Read(ctx, ref.key())
 	if failure != nil {
+		a.heard(ref.String(), failure)
 		return listing{why: unread(failure)}
 	}
 	out := listing{objects: map[manifest.Key]bool{}}

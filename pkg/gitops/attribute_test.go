@@ -1,6 +1,7 @@
 package gitops_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/changeward/changeward/pkg/gitops"
 	"github.com/changeward/changeward/pkg/kubetest"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 )
 
@@ -127,4 +130,30 @@ func TestALabelCountsOnlyWhereArgoCDTracksByLabels(t *testing.T) {
 	assert.NilError(t, maps.Delete(t.Context(), "argocd-cm", metav1.DeleteOptions{}))
 	got = planner{}.planned(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: labelled, namespace: team-a}, data: {b: "1"}}`)
 	assert.Equal(t, len(of(got, "labelled")), 2, "%v", of(got, "labelled"))
+}
+
+// broken is a cluster that answers every question with one failure.
+type broken struct{ failure *plan.Failure }
+
+func (b broken) Serves(string, string) bool { return true }
+
+func (b broken) Read(context.Context, manifest.Key) (map[string]any, *plan.Failure) {
+	return nil, b.failure
+}
+
+func (b broken) Named(context.Context, manifest.Key) ([]map[string]any, *plan.Failure) {
+	return nil, b.failure
+}
+
+func TestAnOwnerThatCouldNotBeReadIsAnErrorSoThatNothingPassesAsNobodys(t *testing.T) {
+	attribute := func(reason string) error {
+		observations := []plan.Observation{{Live: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "b",
+			"labels": map[string]any{"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}}}}}
+		return gitops.Attribute(t.Context(), broken{&plan.Failure{Reason: reason, Message: "the dog ate it"}}, observations, nil)
+	}
+	for _, answer := range []string{plan.ReasonNotFound, plan.ReasonForbidden, plan.ReasonUnknownKind} {
+		assert.NilError(t, attribute(answer))
+	}
+	assert.Error(t, attribute(plan.ReasonUnreadable), "read who owns the objects: kustomization/flux-system/apps: the dog ate it\n"+
+		"read who owns the objects: ConfigMap argocd-cm, how Argo CD marks its objects: the dog ate it")
 }

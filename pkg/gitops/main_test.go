@@ -109,7 +109,7 @@ func (p planner) plan(t *testing.T, text string) (*plan.Plan, error) {
 			Applier: owner.Applier, Propagation: owner.Propagation, Judge: owner.Judge(in.Observations)})
 		assert.NilError(t, err)
 	}
-	gitops.Attribute(t.Context(), reader, in.Observations, in.Removals)
+	assert.NilError(t, gitops.Attribute(t.Context(), reader, in.Observations, in.Removals))
 	return plan.Build(in)
 }
 
