@@ -43,18 +43,41 @@ func TestObjectsOfManyKindsBecomeWhatThePlanForArgoCDSaysWhoeverMadeThem(t *test
 		applier       dryrun.Applier
 		made, applied func(t *testing.T, text string) func() string
 	}{
-		{"by default, made so", argo(t), func(t *testing.T, text string) func() string { return argoApply(t, text) },
-			func(t *testing.T, text string) func() string { return argoApply(t, text) }},
-		{"by default, made server-side", argo(t), argoServerSide, func(t *testing.T, text string) func() string { return argoApply(t, text) }},
-		{"by default, made by kubectl", argo(t), func(t *testing.T, text string) func() string { return real(t, text) },
-			func(t *testing.T, text string) func() string { return argoApply(t, text) }},
-		{"server-side, made by default", argo(t, "ServerSideApply=true"), func(t *testing.T, text string) func() string { return argoApply(t, text) }, argoServerSide},
+		{"by default, made so", argo(t), byArgo, byArgo},
+		{"by default, made server-side", argo(t), argoServerSide, byArgo},
+		{"by default, made by kubectl", argo(t), byKubectlApply, byArgo},
+		{"server-side, made by default", argo(t, "ServerSideApply=true"), byArgo, argoServerSide},
 		{"server-side, made so", argo(t, "ServerSideApply=true"), argoServerSide, argoServerSide},
-		{"server-side, made by kubectl", argo(t, "ServerSideApply=true"), func(t *testing.T, text string) func() string { return real(t, text) }, argoServerSide},
+		{"server-side, made by kubectl", argo(t, "ServerSideApply=true"), byKubectlApply, argoServerSide},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			first, second := versions(t, "objects.yaml", kubetest.Shared(t).Namespace(t))
 			c.made(t, first)()
+			prove(t, c.applier, second, c.applied(t, second))
+		})
+	}
+}
+
+func TestObjectsThatPeopleHaveWrittenBecomeWhatThePlanForArgoCDSays(t *testing.T) {
+	settle(t)
+	for _, c := range []struct {
+		name          string
+		applier       dryrun.Applier
+		made, applied func(t *testing.T, text string) func() string
+	}{
+		{"by default", argo(t), byArgo, byArgo},
+		{"server-side", argo(t, "ServerSideApply=true"), argoServerSide, argoServerSide},
+		{"server-side, made by default", argo(t, "ServerSideApply=true"), byArgo, argoServerSide},
+		{"replaced", argo(t, "Replace=true"), byArgo, replaced},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			namespace := kubetest.Shared(t).Namespace(t)
+			first, second := handled(t, namespace)
+			c.made(t, first)()
+			for name, touch := range hands() {
+				touch(t, namespace, name)
+			}
 			prove(t, c.applier, second, c.applied(t, second))
 		})
 	}
@@ -69,6 +92,8 @@ func argoCase(t *testing.T, applier dryrun.Applier, before, text string, made, a
 	made(t, before)()
 	return prove(t, applier, text, applied(t, text))[0]
 }
+
+func byKubectlApply(t *testing.T, text string) func() string { return real(t, text) }
 
 func byArgo(t *testing.T, text string) func() string { return argoApply(t, text) }
 

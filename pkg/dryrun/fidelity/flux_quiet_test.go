@@ -7,6 +7,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/changeward/changeward/pkg/gitops/flux"
+	"github.com/changeward/changeward/pkg/kubetest"
 )
 
 const ignoring = `
@@ -77,4 +78,32 @@ func TestFluxSendsNothingForWhatItDoesNotCompare(t *testing.T) {
 	labelled := strings.ReplaceAll(finalizer, "namespace: team-a", "namespace: team-a, labels: {a: b}")
 	got := strings.Join(texts(t, fluxCase(t, apps(), before, labelled, byFlux)["c"]), "\n")
 	assert.Assert(t, strings.Contains(got, "metadata.labels.a") && strings.Contains(got, "metadata.finalizers"), got)
+}
+
+func TestObjectsThatPeopleHaveWrittenBecomeWhatThePlanForFluxSays(t *testing.T) {
+	settle(t)
+	for _, c := range []struct {
+		name string
+		made func(t *testing.T, text string)
+		same bool // nothing new in the manifests
+	}{
+		{"made by Flux", func(t *testing.T, text string) { fluxApply(t, apps(), text)() }, false},
+		{"made by Flux, nothing new", func(t *testing.T, text string) { fluxApply(t, apps(), text)() }, true},
+		{"made by kubectl", func(t *testing.T, text string) { kubectlApply(t, text) }, false},
+		{"made by kubectl, server-side", func(t *testing.T, text string) { kubectlApply(t, text, "--server-side") }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			namespace := kubetest.Shared(t).Namespace(t)
+			first, second := handled(t, namespace)
+			if c.same {
+				second = first
+			}
+			c.made(t, first)
+			for name, touch := range hands() {
+				touch(t, namespace, name)
+			}
+			proveFlux(t, apps(), second)
+		})
+	}
 }
