@@ -48,6 +48,15 @@ func (p person) command(t *testing.T, args ...string) icmd.Cmd {
 	return icmd.Cmd{Command: append([]string{filepath.Join(bin(t), "kubectl-changeward")}, args...), Env: p.environ(t)}
 }
 
+// process runs the built plugin to its end, as the person.
+func (p person) process(t *testing.T, args ...string) answer {
+	t.Helper()
+	result := icmd.RunCmd(p.command(t, args...))
+	got := answer{args: args, code: result.ExitCode, stdout: result.Stdout(), stderr: result.Stderr()}
+	got.isCivil(t)
+	return got
+}
+
 // through is the person with a kubeconfig that leads through a proxy, which
 // hands each request to handle together with what would forward it.
 func (w world) through(t *testing.T, p person, handle func(out http.ResponseWriter, r *http.Request, forward http.HandlerFunc)) person {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 	"gotest.tools/v3/assert/cmp"
+	"gotest.tools/v3/icmd"
 
 	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/state"
@@ -141,4 +143,20 @@ func TestAPersonsSecondKeySignsOnlyOnceTheFirstHasVouchedForIt(t *testing.T) {
 	other.as("carol").run(t, "approve", other.proposed(t).ID, "--yes", "--key", second).exits(t, 0)
 	other.gate(t, "ci").exits(t, 0)
 	s.as("carol").run(t, "signer", "list").exits(t, 0).prints(t, "carol", "valid")
+}
+
+func TestAnApprovalIsVerifiedWithSshKeygenAlone(t *testing.T) {
+	t.Parallel()
+	s := shared(t).open(t)
+	s.approved(t)
+	name, folder := s.records(t, state.TypeDecision)[0], t.TempDir()
+	signed := s.as("carol").run(t, "show", name, "--pae").exits(t, 0).stdout
+	signature := s.as("carol").run(t, "show", name, "--signature").exits(t, 0).stdout
+	assert.NilError(t, os.WriteFile(filepath.Join(folder, "sig"), []byte(signature), 0o600))
+	allowed := "alice " + string(read(t, s.as("alice").key()+".pub"))
+	assert.NilError(t, os.WriteFile(filepath.Join(folder, "allowed"), []byte(allowed), 0o600))
+	verify := icmd.Command("ssh-keygen", "-Y", "verify", "-n", "decision@changeward.dev", "-I", "alice",
+		"-f", filepath.Join(folder, "allowed"), "-s", filepath.Join(folder, "sig"))
+	icmd.RunCmd(verify, icmd.WithStdin(strings.NewReader(signed))).Assert(t, icmd.Success)
+	icmd.RunCmd(verify, icmd.WithStdin(strings.NewReader(signed+" "))).Assert(t, icmd.Expected{ExitCode: 255})
 }

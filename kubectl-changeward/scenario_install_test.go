@@ -156,6 +156,9 @@ func (s shop) targetsAreKept(t *testing.T) {
 	alice.run(t, "connect", "other", "--kubeconfig", elsewhere.kubeconfig(), "--adapter", "kubernetes", "--option", "namespace=shop", "--option", "kubectl=x").exits(t, 0)
 	alice.run(t, "targets").exits(t, 0).prints(t, "here    alice", "other   alice     shop")
 	alice.run(t, "list", "--target", "here").exits(t, 0).prints(t, "#1")
+	// Without other flags the stored kubeconfig leads to the other cluster.
+	there := alice.process(t, "list", "--target", "other", "-o", "name").exits(t, 0)
+	assert.Assert(t, !strings.Contains(there.stdout, s.request(t, "1").ID), "%s", there)
 	alice.run(t, "list", "--target", "other").exits(t, 1).tells(t, "contradicts target other", "hint: leave out either --target or the other flag")
 	alice.run(t, "connect", "here", "--context", "nope").exits(t, 1).tells(t, `the kubeconfig has no context "nope"`, "hint: the kubeconfig has these contexts: admin, alice")
 	alice.run(t, "connect", "here", "--adapter", "docker").exits(t, 1).tells(t, `no adapter "docker": changeward knows kubernetes`)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -14,6 +15,7 @@ func TestRecordsGrowWithDecisionsNotWithRuns(t *testing.T) {
 	t.Run("a retry and an unchanged verdict write nothing", w.writesNoVerdictTwice)
 	t.Run("an empty plan writes nothing but the one outcome that spends an approval", w.writesOneOutcome)
 	t.Run("looking writes nothing", w.writesNothingForALook)
+	t.Run("commands that enroll one key at once all go on", w.enrollsAtOnce)
 	t.Run("an incomplete plan and a refused decision write nothing", w.writesNothingRefused)
 }
 
@@ -92,4 +94,19 @@ func (w world) writesNothingRefused(t *testing.T) {
 		s.as("ci").run(t, "approve", id, "--yes").exits(t, 1)
 		s.as("alice").typing("n\n").run(t, "approve", id).exits(t, 1)
 	})
+}
+
+func (w world) enrollsAtOnce(t *testing.T) {
+	shops := []shop{w.open(t), w.open(t), w.open(t)}
+	all := make([]answer, len(shops))
+	var group sync.WaitGroup
+	for i, s := range shops {
+		id := s.proposed(t).ID
+		group.Go(func() { all[i] = w.as("frank").start(t.Context(), nil, []string{"approve", id, "--yes"}) })
+	}
+	group.Wait()
+	for i, s := range shops {
+		all[i].exits(t, 0)
+		s.gate(t, "ci").exits(t, 0)
+	}
 }

@@ -166,3 +166,17 @@ func TestWhoHasNoKeyIsToldHowToGetOne(t *testing.T) {
 	keyless.run(t, "approve", id, "--yes").exits(t, 1).tells(t, "is not enrolled for alice", "hint: a further key is vouched for by an enrolled one")
 	assert.Equal(t, counts(s.records(t))["decision"], 0)
 }
+
+func TestWhoComesFromAnExecutorIsToldWhereRecordsLive(t *testing.T) {
+	t.Parallel()
+	s := shared(t).open(t)
+	says := []string{"there is no executor: plans and approvals are records in the cluster itself, in namespace changeward\n",
+		"; your kubeconfig is all that is needed\n", "hint: to keep records in files instead, use --state dir:PATH\n"}
+	for _, verb := range [][]string{{"gate", "-f", s.dir}, {"approve", "1", "--yes"}, {"list"}} {
+		s.as("ci").fails(t, "Executor", append(verb, "--executor", "https://changeward.example.com")...).tells(t, says...).
+			tells(t, "error: --executor: ", "hint: leave out --executor; ")
+		s.as("ci").with("CHANGEWARD_EXECUTOR_URL", "https://changeward.example.com").fails(t, "Executor", verb...).tells(t, says...).
+			tells(t, "error: CHANGEWARD_EXECUTOR_URL: ", "hint: leave out CHANGEWARD_EXECUTOR_URL; ")
+	}
+	assert.Equal(t, len(s.records(t)), 0)
+}

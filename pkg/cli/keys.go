@@ -13,6 +13,7 @@ import (
 	"github.com/changeward/changeward/pkg/install"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/state"
 )
 
 // Masker masks with the cluster's digest key; where the caller may not read
@@ -87,7 +88,11 @@ func (s *Session) OwnKey(ctx context.Context, keys KeyFlags) (sign.Signer, error
 	if err := s.asker.Confirm(question, keys.Yes); err != nil {
 		return nil, err
 	}
-	if _, err := s.Gate.Enroll(ctx, s.Ledger, signer, nil, nil); err != nil {
+	_, err = s.Gate.Enroll(ctx, s.Ledger, signer, nil, nil)
+	switch {
+	case errors.Is(err, state.ErrExists): // another command of this person was faster
+		return signer, s.Reload(ctx)
+	case err != nil:
 		return nil, fmt.Errorf("enroll key %s: %w", fingerprint, err)
 	}
 	s.Streams.Note(fmt.Sprintf("enrolled key %s as that of %s", fingerprint, s.Gate.Caller.Username))
