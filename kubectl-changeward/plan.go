@@ -19,6 +19,9 @@ Every object is sent to the API server as a dry run, so defaults, admission and 
 those of the real cluster. Nothing is changed and nothing is recorded. It needs no install; where
 there is one, its policy is asked.
 
+A plan is what its applier would do: kubectl apply in either way, or changeward itself. Without
+--applier each object is planned as by whoever applied it last, and a note says so.
+
 The exit code is 0 when every object could be planned, whatever the plan holds; with --exit-code
 it is that of the gate: 0 allowed, 2 approval required, 4 denied.`
 
@@ -30,6 +33,9 @@ const planExample = `  # a directory of rendered manifests
 
   # what Flux would do, deletes included
   kubectl changeward plan -f rendered/ --owner kustomization/flux-system/apps
+
+  # what kubectl apply --server-side would do, hand edits and all
+  kubectl changeward plan -f apps/shop --applier kubectl-server
 
   # a kustomization, for a pull-request comment
   kubectl changeward plan -k overlays/prod -o markdown`

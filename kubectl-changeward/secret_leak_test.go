@@ -77,6 +77,15 @@ func (w witness) inAllForms(t *testing.T, input ...string) int {
 	return w.hears(t, "ci", append(gate, "-o", "json", "--out", filepath.Join(out, "gate.md"))...).code
 }
 
+// asKubectl plans an input as kubectl would apply it, in every way.
+func (w witness) asKubectl(t *testing.T, file string) {
+	t.Helper()
+	for _, flags := range []string{"--applier=kubectl-client", "--applier=kubectl-client --force", "--applier=kubectl-server",
+		"--applier=kubectl-server --force-conflicts --field-manager=ci"} {
+		w.hears(t, "ci", append([]string{"plan", "-f", file}, strings.Fields(flags)...)...)
+	}
+}
+
 func TestASecretsValueIsInNoOutputRecordOrError(t *testing.T) {
 	w := newWitness(t)
 	w.prepareLive(t)
@@ -84,9 +93,11 @@ func TestASecretsValueIsInNoOutputRecordOrError(t *testing.T) {
 
 	complete := w.file(t, "complete", "all.yaml", completeSet)
 	assert.Equal(t, w.inAllForms(t, "-f", complete), 2)
+	w.asKubectl(t, complete)
 	for name, text := range refusedSets() {
 		file := w.file(t, "refused", strings.ReplaceAll(name, " ", "-")+".yaml", text)
-		assert.Equal(t, w.inAllForms(t, "-f", file), 1, name)
+		assert.Equal(t, w.inAllForms(t, "-f", file, "--applier", "changeward"), 1, name)
+		w.asKubectl(t, file)
 	}
 	w.file(t, "generator", "key.pem", `{{v "generated file"}}`+"\n"+`{{v "generated file, too"}}`+"\n")
 	w.file(t, "generator", "values.env", `token={{v "generated environment"}}`+"\n")

@@ -24,11 +24,12 @@ type InputFlags struct {
 	kustomize string
 	scopeName string
 	owner     string
+	applier   applierFlags
 	empty     bool // an empty set of manifests is meant so
 }
 
-// AddFlags registers -f, --manifests, -R, -k, --scope, --owner and
-// --allow-empty on a verb.
+// AddFlags registers -f, --manifests, -R, -k, --scope, --owner, --allow-empty,
+// and how they will be applied, on a verb.
 func (f *InputFlags) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory or pattern of rendered manifests; - is standard input")
@@ -38,6 +39,7 @@ func (f *InputFlags) AddFlags(cmd *cobra.Command) {
 	flags.StringVar(&f.scopeName, "scope", "", "name of what is being changed (default: the path of the manifests in their repository)")
 	flags.StringVar(&f.owner, "owner", "", "plan what this owner would do: kustomization/NAMESPACE/NAME or application/NAMESPACE/NAME")
 	flags.BoolVar(&f.empty, "allow-empty", false, "with --owner: plan the deletion of all its objects where the manifests hold none")
+	f.applier.addFlags(cmd)
 }
 
 // inputs as they were named.
@@ -66,7 +68,7 @@ func (f *InputFlags) Validate(forRecord bool) error {
 	case forRecord && f.scope() == "":
 		return Usage("manifests from standard input have no path: say with --scope what is being changed")
 	}
-	return nil
+	return f.applier.validate(ref != gitops.Ref{})
 }
 
 // scope is the owner, or the name given, or the one that follows from the

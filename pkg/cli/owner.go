@@ -22,7 +22,7 @@ func (p *planning) applier() dryrun.Applier {
 	if p.owner != nil {
 		return p.owner.Applies()
 	}
-	return dryrun.Changeward(false)
+	return p.input.applier.applier()
 }
 
 // observeOwners adds what the owner would delete, and who owns what was
