@@ -51,7 +51,7 @@ func TestWhatWaitedForItsNamespaceGoesOnUnderTheSameApproval(t *testing.T) {
 func TestAValueThatIsDrawnAnewEachTimeKeepsTheApproval(t *testing.T) {
 	t.Parallel()
 	s := shared(t).open(t)
-	s.Mutate(t, s.namespace, []string{"configmaps"}, func() map[string]string {
+	s.Mutate(t, []string{s.namespace}, []string{"configmaps"}, func() map[string]string {
 		return map[string]string{"example.com/drawn": fmt.Sprint(rand.Uint64())}
 	})
 	ci := s.as("ci")

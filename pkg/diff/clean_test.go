@@ -48,6 +48,13 @@ func TestCleanLeavesNoTraceOfLastApplied(t *testing.T) {
 	assert.DeepEqual(t, kept, decoded(t, `metadata: {annotations: {a: b}}`))
 }
 
+func TestTheServersCountOfADaemonSetsTemplatesIsNoPartOfIt(t *testing.T) {
+	counted := decoded(t, `{kind: DaemonSet, metadata: {name: a, annotations: {deprecated.daemonset.template.generation: "2"}}}`)
+	assert.DeepEqual(t, diff.Clean(counted, true), decoded(t, `{kind: DaemonSet, metadata: {name: a}}`))
+	counted["kind"] = "Deployment"
+	assert.DeepEqual(t, diff.Clean(counted, true), counted)
+}
+
 func TestEqualGoesByTheCanonicalForm(t *testing.T) {
 	for _, c := range []struct {
 		a, b  any

@@ -42,7 +42,7 @@ func applyOld(t *testing.T, namespace string) {
 func TestValuesThatAWebhookDrawsAnewAreMarkedAndTheHashStays(t *testing.T) {
 	namespace := cluster(t).Namespace(t)
 	applyOld(t, namespace)
-	cluster(t).Mutate(t, namespace, []string{"configmaps"}, func() map[string]string {
+	cluster(t).Mutate(t, []string{namespace}, []string{"configmaps"}, func() map[string]string {
 		return map[string]string{"random": fmt.Sprint(rand.Uint64()), "team": "a"}
 	})
 	poll.WaitOn(t, func(poll.LogT) poll.Result { // the server takes a moment to heed a webhook

@@ -14,11 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Mutate has a webhook of this process change what is written to a namespace:
-// every object of these resources ("configmaps", "deployments") gets the
-// annotations that annotate answers. The webhook says that dry runs have no
+// Mutate has a webhook of this process change what is written to some
+// namespaces: every object of these resources ("configmaps", "deployments")
+// gets the annotations that annotate answers. The webhook says that dry runs have no
 // side effects. It is gone when the test ends.
-func (c *Cluster) Mutate(t testing.TB, namespace string, resources []string, annotate func() map[string]string) {
+func (c *Cluster) Mutate(t testing.TB, namespaces, resources []string, annotate func() map[string]string) {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var review admissionv1.AdmissionReview
@@ -38,8 +38,9 @@ func (c *Cluster) Mutate(t testing.TB, namespace string, resources []string, ann
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "kubetest-"},
 		Webhooks: []registrationv1.MutatingWebhook{{
 			Name: "mutate.kubetest.test", SideEffects: &none, FailurePolicy: &fail, AdmissionReviewVersions: []string{"v1"},
-			ClientConfig:      registrationv1.WebhookClientConfig{URL: &server.URL, CABundle: ca},
-			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+			ClientConfig: registrationv1.WebhookClientConfig{URL: &server.URL, CABundle: ca},
+			NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+				{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: namespaces}}},
 			Rules: []registrationv1.RuleWithOperations{{
 				Operations: []registrationv1.OperationType{registrationv1.Create, registrationv1.Update},
 				Rule:       registrationv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: resources},

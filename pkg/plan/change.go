@@ -111,8 +111,11 @@ func (out *observed) compare(o Observation, b bounds) *Failure {
 	}
 	out.Notes = slices.Concat(out.Notes, noteIgnored(ignored), random.notes())
 	out.noteLastApplied(o)
-	if len(transitions) == 0 {
+	if onlyDrawn(transitions) {
 		out.Body.Operation = None
+		for _, path := range random.differ {
+			out.warnings = append(out.warnings, path+" would get another value, as at each write")
+		}
 		return random.failure()
 	}
 	if err := out.update(o, transitions, b); err != nil {

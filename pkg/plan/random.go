@@ -135,30 +135,66 @@ func (r random) notes() []string {
 
 // transitions marks what differs between the two looks at an update. A field
 // that is set anew at each write held such a value before, too: its old value,
-// and whether there was one, say nothing.
+// and whether there was one, say nothing. One that changes in a single look had
+// LIVE's value in the other, as a time stamp has within its second.
 func (r *random) transitions(first, second []diff.Transition) []diff.Transition {
-	again := byPath(second)
+	here, there := byPath(first), byPath(second)
 	out := make([]diff.Transition, 0, len(first))
-	for _, t := range first {
-		other, still := again[t.Path]
-		delete(again, t.Path)
+	for len(first) > 0 || len(second) > 0 {
 		switch {
-		case !still:
-			r.come = append(r.come, t.Path)
-		case t.Action == diff.Remove || other.Action == diff.Remove:
-			if t.Action != other.Action {
-				r.come = append(r.come, t.Path)
-			}
-		default:
-			t.New = r.value(t.Path, t.New, other.New)
-			if IsDiffers(t.New) {
-				t.Action, t.Old = diff.Change, Differs()
-			}
+		case len(first) > 0 && len(second) > 0 && first[0].Path == second[0].Path:
+			out = append(out, r.both(first[0], second[0]))
+			first, second = first[1:], second[1:]
+		case alone(first, there) && (!alone(second, here) || first[0].Path < second[0].Path):
+			out, first = append(out, r.one(first[0])), first[1:]
+		case alone(second, here):
+			out, second = append(out, r.one(second[0])), second[1:]
+		default: // the same fields in another order: nothing that a walk does
+			r.come = append(r.come, first[0].Path)
+			return out
 		}
-		out = append(out, t)
 	}
-	r.come = append(r.come, slices.Sorted(maps.Keys(again))...)
 	return out
+}
+
+// alone says that the first of these is not in the other look.
+func alone(transitions []diff.Transition, other map[string]diff.Transition) bool {
+	if len(transitions) == 0 {
+		return false
+	}
+	_, shared := other[transitions[0].Path]
+	return !shared
+}
+
+func (r *random) both(t, other diff.Transition) diff.Transition {
+	switch {
+	case t.Action != other.Action && (t.Action == diff.Remove || other.Action == diff.Remove):
+		r.come = append(r.come, t.Path)
+	case t.Action != diff.Remove:
+		t.New = r.value(t.Path, t.New, other.New)
+		if IsDiffers(t.New) {
+			t.Action, t.Old = diff.Change, Differs()
+		}
+	}
+	return t
+}
+
+func (r *random) one(t diff.Transition) diff.Transition {
+	if t.Action != diff.Change {
+		r.come = append(r.come, t.Path)
+		return t
+	}
+	r.differ = append(r.differ, t.Path)
+	t.Old, t.New = Differs(), Differs()
+	return t
+}
+
+// onlyDrawn says that nothing would change but annotations and labels that are
+// set to another value at each write, whoever writes: nobody decides those.
+func onlyDrawn(transitions []diff.Transition) bool {
+	return !slices.ContainsFunc(transitions, func(t diff.Transition) bool {
+		return !IsDiffers(t.New) || !strings.HasPrefix(t.Path, "metadata.annotations") && !strings.HasPrefix(t.Path, "metadata.labels")
+	})
 }
 
 // admission marks what differs of what admission adds to a new object.

@@ -85,6 +85,27 @@ func TestFieldsThatComeAndGoAtRandomCannotBeBound(t *testing.T) {
 	assert.Equal(t, build(t, o).Failed[0].Reason, plan.ReasonRandom)
 }
 
+func TestAnObjectOfWhichOnlyAnnotationsAreDrawnAnewIsUnchanged(t *testing.T) {
+	form := func(stamp, data string) string {
+		return `{data: {a: "` + data + `"}, metadata: {annotations: {stamp: "` + stamp + `"}}}`
+	}
+	o, moved := twice(t, form("1", "x"), form("2", "x"), form("1", "x"), form("3", "x"))
+	assert.Assert(t, !moved)
+	p := build(t, o)
+	assert.Assert(t, p.Empty() && p.Complete())
+	assert.DeepEqual(t, p.Warnings, []string{"shop/ConfigMap/m: metadata.annotations.stamp would get another value, as at each write"})
+
+	o, _ = twice(t, form("1", "x"), form("2", "y"), form("1", "x"), form("1", "y"))
+	within, _ := twice(t, form("1", "x"), form("1", "y"), form("1", "x"), form("2", "y"))
+	assert.Equal(t, build(t, within).Hash, build(t, o).Hash, "within its second, LIVE has the same stamp")
+	assert.Equal(t, plan.Text(build(t, o)), `~ shop/ConfigMap/m (update)
+     data.a: "x" → "y"
+     metadata.annotations.stamp: (differs from run to run)
+`)
+	data, _ := twice(t, `data: {stamp: "1"}`, `data: {stamp: "2"}`, `data: {stamp: "1"}`, `data: {stamp: "3"}`)
+	assert.Equal(t, len(build(t, data).Changes), 1, "other fields are shown")
+}
+
 // created is a new ConfigMap to which admission adds values, other ones in a
 // second look.
 func created(t *testing.T, first, second []plan.AdmissionValue) plan.Observation {
