@@ -13,7 +13,7 @@ import (
 
 // NewApplier is the application controller as it syncs an Application of an
 // install. An Application without a name stands for one that is not known: its
-// objects do not get the marks of their owner.
+// objects keep the annotations of their owner, and new ones get none.
 func NewApplier(a *Application, s Settings) dryrun.Applier { return applier{a, s} }
 
 type applier struct {
@@ -43,6 +43,11 @@ func (p applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 		Skip:       options.Skip,
 		Validation: metav1.FieldValidationWarn,
 	}
+	if p.a.Name == "" && live != nil {
+		desired = likeLive(desired, present)
+		treatment.Content = desired.Content
+		treatment.Notes = append(treatment.Notes, "the spec of its Application is not known: name it with --owner")
+	}
 	if options.OutOfSyncOnly {
 		treatment.Notes = append(treatment.Notes,
 			"ApplyOutOfSyncOnly: Argo CD leaves it as it is while its own comparison finds no difference")
@@ -52,7 +57,9 @@ func (p applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 		if err != nil {
 			return treatment, err
 		}
-		treatment.Content, treatment.Notes = content, append(treatment.Notes, notes...)
+		if content != nil {
+			treatment.Content, treatment.Notes = content, append(treatment.Notes, notes...)
+		}
 	}
 	switch {
 	case options.Replace:

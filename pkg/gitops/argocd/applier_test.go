@@ -136,7 +136,7 @@ func TestIgnoredDifferencesKeepTheirLiveValuesWhereThatIsAsked(t *testing.T) {
 		"a rule of another form": {"RespectIgnoreDifferences=true", `[{kind: 1}]`, ``, "spec.ignoreDifferences of the Application"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &argocd.Application{SyncOptions: strings.Fields(c.options)}
+			a := &argocd.Application{Name: "shop", SyncOptions: strings.Fields(c.options)}
 			a.IgnoreDifferences = content(t, "rules: "+c.rules)["rules"].([]any)
 			got, err := argocd.NewApplier(a, settings()).Treat(desired, live)
 			if c.failure != "" {
@@ -152,4 +152,13 @@ func TestIgnoredDifferencesKeepTheirLiveValuesWhereThatIsAsked(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestObjectsOfAnApplicationThatIsNotKnownKeepItsMarks(t *testing.T) {
+	live := &unstructured.Unstructured{Object: content(t, `{metadata: {annotations: {argocd.argoproj.io/tracking-id: x, other: y}}}`)}
+	desired := manifest.Object{Content: content(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, annotations: {a: b}}}`)}
+	got, err := argocd.NewApplier(&argocd.Application{}, settings()).Treat(desired, live)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, manifest.Object{Content: got.Content}.Annotations(), map[string]string{"a": "b", "argocd.argoproj.io/tracking-id": "x"})
+	assert.DeepEqual(t, desired.Annotations(), map[string]string{"a": "b"})
 }

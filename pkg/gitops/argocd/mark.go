@@ -35,6 +35,22 @@ func (a *Application) mark(object manifest.Object, s Settings) manifest.Object {
 	return object
 }
 
+// likeLive is an object with the annotations of the owner that LIVE names.
+func likeLive(object manifest.Object, live map[string]any) manifest.Object {
+	metadata, _ := object.Content["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	present := manifest.Object{Content: live}.Annotations()
+	for _, key := range []string{trackingID, installationID} {
+		if value := present[key]; value != "" && annotations[key] == nil {
+			annotations = with(annotations, key, value)
+		}
+	}
+	if annotations != nil {
+		object.Content = with(object.Content, "metadata", with(metadata, "annotations", annotations))
+	}
+	return object
+}
+
 // with is a copy of a map with one member set.
 func with(content map[string]any, key string, value any) map[string]any {
 	out := maps.Clone(content)

@@ -17,10 +17,10 @@ import (
 	"github.com/changeward/changeward/pkg/plan"
 )
 
-// NewApplier is kustomize-controller as it applies a Kustomization, under the
-// controller's own flags. A Kustomization without a name stands for one that
-// is not known: its objects get no labels of their owner. The error names what
-// is wrong with spec.ignore.
+// NewApplier is kustomize-controller as it applies a Kustomization, without
+// flags. A Kustomization without a name stands for one that is not known: its
+// objects keep the labels of their owner, and new ones get none. The error
+// names what is wrong with spec.ignore.
 func NewApplier(k *Kustomization) (dryrun.Applier, error) {
 	ignored, err := k.ignored()
 	if err != nil {
@@ -77,6 +77,10 @@ func (a applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 		treatment.Replaces = func(refusal error) bool { return refusal != nil && ssaerrors.IsImmutableError(refusal) }
 	}
 	treatment.Unmoved = a.ignored.unmoved
+	if a.k.Name == "" {
+		treatment.Content = likeLive(desired, present)
+		treatment.Notes = append(treatment.Notes, "the spec of its Kustomization is not known: name it with --owner")
+	}
 	if len(a.ignored) > 0 {
 		content := desired.Content
 		treatment.Adjust = func(live, merged *unstructured.Unstructured) (map[string]any, error) {
@@ -90,6 +94,23 @@ func (a applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 		}
 	}
 	return treatment, nil
+}
+
+// likeLive is an object with the labels of the owner that LIVE names; nil where
+// it names none.
+func likeLive(desired manifest.Object, live map[string]any) map[string]any {
+	labels, present := map[string]string{}, manifest.Object{Content: live}.Labels()
+	for _, key := range []string{Group + "/name", Group + "/namespace"} {
+		if value := present[key]; value != "" && desired.Labels()[key] == "" {
+			labels[key] = value
+		}
+	}
+	if len(labels) == 0 {
+		return nil
+	}
+	out := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(desired.Content)}
+	utils.SetCommonMetadata([]*unstructured.Unstructured{out}, labels, nil)
+	return out.Object
 }
 
 func encrypted(u *unstructured.Unstructured) bool {

@@ -126,3 +126,15 @@ func entry(manager, operation, subresource, field string) metav1.ManagedFieldsEn
 	return metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationType(operation),
 		APIVersion: "v1", Subresource: subresource, FieldsType: "FieldsV1", FieldsV1: fields}
 }
+
+func TestObjectsOfAKustomizationThatIsNotKnownKeepItsLabels(t *testing.T) {
+	applier, err := flux.NewApplier(&flux.Kustomization{})
+	assert.NilError(t, err)
+	live := &unstructured.Unstructured{Object: content(t, `{metadata: {labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system, other: y}}}`)}
+	given := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: b}}}`)
+	got, err := applier.Treat(given, live)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, manifest.Object{Content: got.Content}.Labels(),
+		map[string]string{"a": "b", "kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"})
+	assert.DeepEqual(t, given.Labels(), map[string]string{"a": "b"})
+}
