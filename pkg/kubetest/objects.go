@@ -6,10 +6,13 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
+	"gotest.tools/v3/poll"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -78,18 +81,22 @@ func (c *Cluster) apply(t testing.TB, user string, options metav1.ApplyOptions, 
 	return answers
 }
 
-// resource asks discovery afresh each time: a test may have just applied the CRD.
+// resource asks discovery afresh each time, and waits a while for a kind: a
+// test may have just applied the CRD.
 func (c *Cluster) resource(t testing.TB, user string, object *unstructured.Unstructured) dynamic.ResourceInterface {
 	t.Helper()
-	groups, err := restmapper.GetAPIGroupResources(discovery.NewDiscoveryClientForConfigOrDie(c.Config(Admin)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	kind := object.GroupVersionKind()
-	mapping, err := restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client, kind := discovery.NewDiscoveryClientForConfigOrDie(c.Config(Admin)), object.GroupVersionKind()
+	var mapping *meta.RESTMapping
+	poll.WaitOn(t, func(poll.LogT) poll.Result {
+		groups, err := restmapper.GetAPIGroupResources(client)
+		if err != nil {
+			return poll.Error(err)
+		}
+		if mapping, err = restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(kind.GroupKind(), kind.Version); err != nil {
+			return poll.Continue("%v", err)
+		}
+		return poll.Success()
+	}, poll.WithTimeout(15*time.Second))
 	return c.Dynamic(user).Resource(mapping.Resource).Namespace(object.GetNamespace())
 }
 
