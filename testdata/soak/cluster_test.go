@@ -25,11 +25,11 @@ import (
 // cluster is the real API server, and what happens to it.
 type cluster struct {
 	*kubetest.Cluster
-	uid      string
-	rotating *rest.Config // planners' connection: its token is replaced all the time
-	restarts atomic.Int64 // begun and ended: odd while one goes on
-	back     atomic.Int64 // when the last one ended, Unix milliseconds
-	tokens   atomic.Int64
+	uid       string
+	rotating  *rest.Config // planners' connection: its token is replaced all the time
+	restarted atomic.Int64 // begun and ended: odd while one goes on
+	back      atomic.Int64 // when the last one ended, Unix milliseconds
+	tokens    atomic.Int64
 }
 
 func start(t *testing.T) *cluster {
@@ -56,12 +56,12 @@ func start(t *testing.T) *cluster {
 // planners is the account that plans.
 const planners = "planners"
 
-// overlap is how many tokens are valid at once: a client reads its file again
-// after a minute, as in a Pod.
-const overlap = 4
+// overlap is how long a token is good after the next one is there: a client
+// reads its file anew once a minute, and the kubelet leaves it more time.
+const overlap = 75 * time.Second
 
-// rotate writes a new token to the file, and makes the one before the last few
-// worthless.
+// rotate writes a new token to the file, and makes the one before worthless,
+// some time later.
 func (c *cluster) rotate(ctx context.Context) error {
 	client, n := c.Client(kubetest.Admin).CoreV1(), c.tokens.Load()
 	secret, err := client.Secrets("default").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: tokenOf(n)}}, metav1.CreateOptions{})
@@ -75,8 +75,10 @@ func (c *cluster) rotate(ctx context.Context) error {
 		return err
 	}
 	c.tokens.Add(1)
-	if n >= overlap {
-		_ = client.Secrets("default").Delete(ctx, tokenOf(n-overlap), metav1.DeleteOptions{})
+	if n > 0 {
+		time.AfterFunc(overlap, func() {
+			_ = client.Secrets("default").Delete(context.Background(), tokenOf(n-1), metav1.DeleteOptions{})
+		})
 	}
 	return os.WriteFile(c.rotating.BearerTokenFile, []byte(answer.Status.Token), 0o600)
 }
@@ -85,10 +87,10 @@ func tokenOf(n int64) string { return fmt.Sprintf("token-%d", n) }
 
 // restart kills the server in the midst of everything.
 func (c *cluster) restart(t *testing.T) {
-	c.restarts.Add(1)
+	c.restarted.Add(1)
 	c.Restart(t)
 	c.back.Store(time.Now().UnixMilli())
-	c.restarts.Add(1)
+	c.restarted.Add(1)
 }
 
 // settling is how long a server may be unable to answer once it is back.
@@ -97,7 +99,7 @@ const settling = 5 * time.Second
 // disturbed says that the server was restarted since, or still is, or only
 // just came back.
 func (c *cluster) disturbed(since int64) bool {
-	now := c.restarts.Load()
+	now := c.restarted.Load()
 	return now != since || now%2 == 1 || time.Since(time.UnixMilli(c.back.Load())) < settling
 }
 

@@ -27,16 +27,16 @@ type size struct {
 	sets            int // of each applier
 	replans, drifts int64
 	workers         int
-	restartEvery    time.Duration
+	restarts        int64
 	rotateEvery     time.Duration
 	limit           time.Duration // of the re-plans
 }
 
 func sizeOf(name string) size {
 	if name == "full" {
-		return size{sets: sets, replans: 2000, drifts: 200, workers: 10, restartEvery: 90 * time.Second, rotateEvery: 25 * time.Second, limit: 10 * time.Minute}
+		return size{sets: sets, replans: 2000, drifts: 200, workers: 10, restarts: 6, rotateEvery: 25 * time.Second, limit: 10 * time.Minute}
 	}
-	return size{sets: 1, replans: 40, drifts: 8, workers: 6, restartEvery: 6 * time.Second, rotateEvery: 3 * time.Second, limit: time.Minute}
+	return size{sets: 1, replans: 40, drifts: 8, workers: 6, restarts: 1, rotateEvery: 3 * time.Second, limit: 3 * time.Minute}
 }
 
 // soak is one run.
@@ -61,7 +61,7 @@ func TestSoak(t *testing.T) {
 		"soak: %d seeded drifts of touched fields: %d found, %d with their cause\n"+
 		"soak: %d writes by others, %d restarts of the server (%d re-plans cut off by them), %d tokens, %s\n",
 		s.replanned.Load(), min(s.sets*len(appliers(t)), sets), len(appliers(t)), s.lost.Load(), s.drifted.Load(), s.found.Load(), s.attributed.Load(),
-		s.noise.writes.Load(), s.restarts.Load()/2, s.interrupted.Load(), s.tokens.Load(), time.Since(began).Round(time.Second))
+		s.noise.writes.Load(), s.restarted.Load()/2, s.interrupted.Load(), s.tokens.Load(), time.Since(began).Round(time.Second))
 	assert.Equal(t, s.lost.Load(), int64(0))
 	assert.Equal(t, s.found.Load(), s.drifted.Load())
 	assert.Assert(t, s.replanned.Load() >= s.replans && s.drifted.Load() >= s.drifts, "the time did not suffice")
@@ -102,13 +102,6 @@ func (s *soak) run(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), s.limit)
 	defer cancel()
 	var others sync.WaitGroup
-	others.Go(func() {
-		s.every(ctx, s.restartEvery, func() {
-			s.whole.Lock()
-			defer s.whole.Unlock()
-			s.restart(t)
-		})
-	})
 	others.Go(func() { s.every(ctx, s.rotateEvery, func() { _ = s.rotate(ctx) }) })
 	var workers sync.WaitGroup
 	for range s.workers {
@@ -142,7 +135,7 @@ func (s *soak) work(ctx context.Context, t *testing.T) {
 		if p == nil || i%25 == 0 {
 			fresh, err := s.newPlanner(ctx)
 			if err != nil {
-				s.check(ctx, t, s.cluster.restarts.Load(), err, "connect")
+				s.check(ctx, t, s.cluster.restarted.Load(), err, "connect")
 				continue
 			}
 			p = fresh
@@ -164,7 +157,11 @@ func (s *soak) replan(ctx context.Context, t *testing.T, p *planner, one *scope)
 	if err != nil {
 		return
 	}
-	s.replanned.Add(1)
+	if n := s.replanned.Add(1); n%(s.replans/(s.size.restarts+1)) == 0 && n < s.replans {
+		s.whole.Lock()
+		defer s.whole.Unlock()
+		defer s.restart(t) // while the others go on
+	}
 	if result.Verdict.Decision != state.VerdictAllowed || result.Request == nil || result.Request.ID != one.request {
 		s.lost.Add(1)
 		t.Errorf("%s: %s %v\n%v\napproved:\n%s\nnow:\n%s", one, result.Verdict.Decision, result.Verdict.Reasons, result.Stale,
@@ -175,7 +172,7 @@ func (s *soak) replan(ctx context.Context, t *testing.T, p *planner, one *scope)
 // drift changes a field, which the gate must see, and puts it back.
 func (s *soak) drift(ctx context.Context, t *testing.T, p *planner, one *scope) {
 	d := one.choose()
-	since := s.restarts.Load()
+	since := s.restarted.Load()
 	if err := d.seed(ctx, s.noise); err != nil {
 		s.check(ctx, t, since, err, d.String())
 		s.undo(ctx, t, one)
@@ -208,7 +205,7 @@ func (s *soak) undo(ctx context.Context, t *testing.T, one *scope) {
 // gate runs once. An error is reported already, unless a restart of the server
 // came in its way.
 func (s *soak) gate(ctx context.Context, t *testing.T, p *planner, one *scope) (*gate.Result, error) {
-	since := s.restarts.Load()
+	since := s.restarted.Load()
 	result, err := one.replan(ctx, p, s.uid)
 	if err == nil && result.Verdict.Decision == state.VerdictError && !conflicting(result) {
 		err = fmt.Errorf("%v\n%s", result.Verdict.Reasons, plan.Text(result.Plan))
