@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build controlplane test demo bench lint update-golden fuzz
+.PHONY: help build controlplane test demo bench soak lint update-golden fuzz
 
 FUZZTIME ?= 10s
 
@@ -16,13 +16,16 @@ controlplane: ## the API server for tests, and kubectl, into bin/ (10 minutes th
 	@testdata/controlplane/build.sh bin
 
 test: build controlplane ## all tests that need no more than the API server
-	go test ./...
+	go test ./... ./testdata/soak
 
 demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster
 	@testdata/demo/demo.sh
 
 bench: build controlplane ## speed and memory, as ratios measured in one run
 	go run ./testdata/bench
+
+soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none may be lost, no drift missed (10 minutes)
+	SOAK=full go test -count=1 -timeout 20m -v -run TestSoak ./testdata/soak
 
 lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on these'; exit 1; }

@@ -49,7 +49,7 @@ func start(t *testing.T) *cluster {
 	c.rotating.BearerTokenFile = filepath.Join(t.TempDir(), "token")
 	c.rotating.QPS = -1
 	assert.NilError(t, c.rotate(t.Context()))
-	c.Apply(t, kubetest.Admin, "soak", widgets)
+	c.Apply(t, kubetest.Admin, "soak", documents("widgets.yaml")...)
 	return c
 }
 
@@ -119,7 +119,7 @@ func (c *cluster) mutate(t *testing.T, scopes []*scope) {
 	c.Mutate(t, drawn, []string{"configmaps", "deployments", "services"}, func() map[string]string {
 		return map[string]string{"soak.example/drawn": fmt.Sprint(rand.Uint64())}
 	})
-	c.Apply(t, kubetest.Admin, "soak", strings.ReplaceAll(stamping, "NAMESPACES", "'"+strings.Join(stamped, "', '")+"'"))
+	c.Apply(t, kubetest.Admin, "soak", strings.ReplaceAll(strings.Join(documents("stamping.yaml"), "---\n"), "NAMESPACES", "'"+strings.Join(stamped, "', '")+"'"))
 	for annotation, namespace := range map[string]string{"soak.example/drawn": drawn[0], "soak.example/stamp": stamped[0]} {
 		poll.WaitOn(t, func(poll.LogT) poll.Result { // the server takes a moment to heed them
 			made, err := c.Client(kubetest.Admin).CoreV1().ConfigMaps(namespace).Create(t.Context(),
@@ -131,27 +131,3 @@ func (c *cluster) mutate(t *testing.T, scopes []*scope) {
 		}, poll.WithTimeout(30*time.Second))
 	}
 }
-
-// stamping writes down when an object was written: managed fields are the one
-// clock that its language can read.
-const stamping = `
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingAdmissionPolicy
-metadata: {name: soak-stamping}
-spec:
-  matchConstraints:
-    resourceRules: [{apiGroups: ["", apps], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps, deployments, statefulsets]}]
-  matchConditions: [{name: ours, expression: "request.namespace in [NAMESPACES]"}]
-  failurePolicy: Fail
-  reinvocationPolicy: Never
-  mutations:
-  - patchType: ApplyConfiguration
-    applyConfiguration:
-      expression: >
-        Object{metadata: Object.metadata{annotations: {"soak.example/stamp": object.metadata.managedFields.map(m, string(m.time)).join(" ")}}}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingAdmissionPolicyBinding
-metadata: {name: soak-stamping}
-spec: {policyName: soak-stamping}
-`
