@@ -16,7 +16,7 @@ controlplane: ## the API server for tests, and kubectl, into bin/ (10 minutes th
 	@testdata/controlplane/build.sh bin
 
 test: build controlplane ## all tests that need no more than the API server
-	go test ./... ./testdata/soak
+	go test ./...
 
 demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster
 	@testdata/demo/demo.sh
