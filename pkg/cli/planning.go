@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gitops"
@@ -70,9 +69,7 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 		namespace = cmp.Or(p.owner.DefaultNamespace, namespace)
 	}
 	set, unresolved := manifest.Resolve(objects, p.kinds, namespace)
-	for _, problem := range unresolved {
-		problems = append(problems, unreadableKind(problem, p.kinds))
-	}
+	problems = append(problems, unresolved...)
 	p.set, p.problems = set, problems
 	if p.owner != nil {
 		if p.departed, err = p.owner.Departed(set, p.kinds, problems, input.empty); err != nil {
@@ -127,18 +124,6 @@ func (s *Session) cluster() plan.Cluster {
 		named.Name = p.ClusterName
 	}
 	return named
-}
-
-// unreadableKind tells "the server does not know this kind" from "nobody knows,
-// since its API did not answer".
-func unreadableKind(p manifest.Problem, kinds *dryrun.Kinds) manifest.Problem {
-	if p.Reason != manifest.ReasonUnknownKind {
-		return p
-	}
-	if err := kinds.Unreadable(p.Key.Group); err != nil {
-		p.Reason, p.Message = plan.ReasonUnreadable, fmt.Sprintf("the kinds of group %s could not be read: %v", p.Key.Group, err)
-	}
-	return p
 }
 
 func failed(problems []manifest.Problem) []plan.Failed {
