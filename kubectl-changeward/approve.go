@@ -46,21 +46,27 @@ type decideOptions struct {
 
 func newApprove(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o := &decideOptions{streams: streams, cluster: cluster, action: state.ActionApprove}
-	cmd := &cobra.Command{
+	cmd := o.verb(cobra.Command{
 		Use: "approve CHANGE...", Short: "read plans, and approve them with your key", Long: approveLong, Example: approveExample,
-		Args:              cli.Args(1, -1, "change requests, such as '#3'"),
-		ValidArgsFunction: cli.CompleteRequests(streams, cluster, []gate.Status{gate.AwaitingApproval, gate.Expired, gate.Superseded}),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), args)
-		},
-	}
-	o.addFlags(cmd)
+	}, gate.AwaitingApproval, gate.Expired, gate.Superseded)
 	cmd.Flags().StringVar(&o.confirm, "confirm", "", "last four digits of the plan hash, for dangerous plans")
 	cmd.Flags().BoolVar(&o.emergency, "emergency", false, "break the glass: approve alone, also an own change; takes --reason, and is to be reviewed")
 	return cmd
+}
+
+// verb completes the command of a decision on change requests, of which those
+// with one of the statuses are offered.
+func (o *decideOptions) verb(cmd cobra.Command, statuses ...gate.Status) *cobra.Command {
+	cmd.Args = cli.Args(1, -1, "change requests, such as '#3'")
+	cmd.ValidArgsFunction = cli.CompleteRequests(o.streams, o.cluster, statuses)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.validate(args); err != nil {
+			return err
+		}
+		return o.run(cmd.Context(), args)
+	}
+	o.addFlags(&cmd)
+	return &cmd
 }
 
 func (o *decideOptions) addFlags(cmd *cobra.Command) {

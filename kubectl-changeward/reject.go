@@ -17,17 +17,7 @@ const rejectExample = `  kubectl changeward reject '#3' --reason "not before the
 
 func newReject(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o := &decideOptions{streams: streams, cluster: cluster, action: state.ActionReject}
-	cmd := &cobra.Command{
+	return o.verb(cobra.Command{
 		Use: "reject CHANGE...", Short: "reject change requests", Long: rejectLong, Example: rejectExample,
-		Args:              cli.Args(1, -1, "change requests, such as '#3'"),
-		ValidArgsFunction: cli.CompleteRequests(streams, cluster, []gate.Status{gate.AwaitingApproval, gate.Approved}),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(args); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), args)
-		},
-	}
-	o.addFlags(cmd)
-	return cmd
+	}, gate.AwaitingApproval, gate.Approved)
 }
