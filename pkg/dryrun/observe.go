@@ -91,6 +91,8 @@ func (o *observer) object(ctx context.Context, object manifest.Object) plan.Obse
 	ctx = withWarnings(ctx, said)
 	t, failure := o.target(object)
 	switch {
+	case object.Name() == "": // manifests may leave it out for hooks, which this applier does not know
+		seen.Failure = &plan.Failure{Reason: manifest.ReasonGenerateName, Message: "generateName cannot be applied: apply needs a name, and this applier knows no hooks"}
 	case failure != nil:
 		seen.Failure = failure
 	case t.arrives != "":

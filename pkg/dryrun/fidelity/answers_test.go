@@ -185,3 +185,16 @@ func TestAnObjectTooLargeForLastAppliedIsAnErrorOfClientSideApplyOnly(t *testing
 	assert.DeepEqual(t, lines, []string{"! NS/ConfigMap/large TooLarge: metadata.annotations: Too long: may not be more than 262144 bytes"})
 	assert.DeepEqual(t, answer(t, dryrun.KubectlServer("", false), namespace, text), []string{"+ NS/ConfigMap/large (create)"})
 }
+
+func TestAnApplierThatKnowsNoHooksCannotApplyAGeneratedName(t *testing.T) {
+	namespace := kubetest.Shared(t).Namespace(t)
+	_, hook, _ := strings.Cut(inCase(t, "B17-generate-name.yaml", namespace), "\n---\n")
+	sibling := "\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: b17-sibling, namespace: " + namespace + "}}\n"
+	for _, applier := range []dryrun.Applier{dryrun.KubectlClient("", false), dryrun.KubectlServer("", false), fluxApplier(t, apps())} {
+		assert.DeepEqual(t, answer(t, applier, namespace, hook+sibling), []string{
+			"+ NS/ConfigMap/b17-sibling (create)",
+			"! NS/Job.batch/b17-presync- GenerateName: generateName cannot be applied: apply needs a name, and this applier knows no hooks",
+		})
+	}
+	assert.Equal(t, answer(t, dryrun.Changeward(false), namespace, hook)[0], "> NS/Job.batch/b17-presync- (hook PreSync)")
+}
