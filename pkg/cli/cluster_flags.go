@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -110,6 +111,23 @@ func (f *ClusterFlags) resolve(streams Streams) (connection, error) {
 	c.config.UserAgent = "changeward"
 	c.config.WarningHandler = rest.NoWarnings{} // packages that want them ask for them
 	return c, nil
+}
+
+// cacheFolder is where the server's kinds and schemas are kept: beside
+// kubectl's, as --cache-dir, KUBECACHEDIR or the home directory say; "" where
+// nothing says.
+func (f *ClusterFlags) cacheFolder(env func(string) string) string {
+	base := *f.Kube.CacheDir
+	if base == *genericclioptions.NewConfigFlags(false).CacheDir { // the flag was not given
+		base = env("KUBECACHEDIR")
+		if home := homeOf(env); base == "" && home != "" {
+			base = filepath.Join(home, ".kube", "cache")
+		}
+	}
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(base, "changeward")
 }
 
 // inPod says whether a service account of a Pod can be used.

@@ -60,7 +60,7 @@ func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Nee
 		return nil, err
 	}
 	s := &Session{Streams: streams, Config: at.config, Namespace: at.namespace, Target: flags.Target, asker: streams.Asker(ctx)}
-	if s.Client, err = dryrun.New(at.config); err != nil {
+	if s.Client, err = dryrun.NewWithCache(at.config, flags.cacheFolder(streams.Env)); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
 	if s.Kube, err = kubernetes.NewForConfig(at.config); err != nil {

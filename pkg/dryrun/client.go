@@ -30,7 +30,12 @@ type Client struct {
 // New makes a client from kubeconfig settings, and sends nothing. The
 // client-side rate limiter is off: the server's own 429 answers are honoured
 // instead. An error means that the settings cannot be used.
-func New(config *rest.Config) (*Client, error) {
+func New(config *rest.Config) (*Client, error) { return NewWithCache(config, "") }
+
+// NewWithCache is New with a folder in which the server's kinds and schemas are
+// kept between runs; "" keeps nothing. Whatever lies in the folder, plans are
+// the same with it and without.
+func NewWithCache(config *rest.Config, folder string) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
 	config.RateLimiter = nil
@@ -47,7 +52,7 @@ func New(config *rest.Config) (*Client, error) {
 	if c.metadata, err = metadata.NewForConfigAndClient(metadata.ConfigFor(config), guarded); err != nil {
 		return nil, fmt.Errorf("client settings: %w", err)
 	}
-	if c.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(config, guarded); err != nil {
+	if c.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(config, cached(guarded, folder)); err != nil {
 		return nil, fmt.Errorf("client settings: %w", err)
 	}
 	if c.reviews, err = authenticationv1.NewForConfigAndClient(config, guarded); err != nil {
@@ -75,6 +80,16 @@ func guardedClient(config *rest.Config) (*http.Client, error) {
 	}
 	guarded.Transport = &guard{next: next, base: strings.TrimSuffix(host.Path, "/")}
 	return &guarded, nil
+}
+
+// cached puts a cache in front of the guard: what it sends passes the guard, too.
+func cached(guarded *http.Client, folder string) *http.Client {
+	if folder == "" {
+		return guarded
+	}
+	client := *guarded
+	client.Transport = &cache{next: guarded.Transport, dir: folder}
+	return &client
 }
 
 // Cluster is the identity of the cluster: the UID of Namespace kube-system.

@@ -87,24 +87,11 @@ func (o *observer) list(ctx context.Context, set manifest.Set) *listed {
 
 func (o *observer) listHome(ctx context.Context, at home, names map[string]bool) (map[string]*unstructured.Unstructured, bool) {
 	resource := o.resource(o.options.Kinds.served[at.gvk], at.namespace)
-	first, err := resource.List(ctx, metav1.ListOptions{Limit: 1})
-	if err != nil {
-		return nil, false
-	}
-	total := int64(len(first.Items))
-	if remaining := first.GetRemainingItemCount(); remaining != nil {
-		total += *remaining
-	} else if first.GetContinue() != "" {
-		return nil, false // the server does not say how many there are
-	}
-	if total > int64(len(names)*(1+listShare)) {
-		return nil, false
-	}
 	found := make(map[string]*unstructured.Unstructured, len(names))
-	options := metav1.ListOptions{Limit: listPage}
+	options := metav1.ListOptions{Limit: min(listPage, int64(len(names)))}
 	for {
 		page, err := resource.List(ctx, options)
-		if err != nil {
+		if err != nil || options.Continue == "" && !pays(page, len(names)) {
 			return nil, false
 		}
 		for _, item := range page.Items { // a copy each, so that none keeps its page in memory
@@ -116,7 +103,18 @@ func (o *observer) listHome(ctx context.Context, at home, names map[string]bool)
 		if options.Continue = page.GetContinue(); options.Continue == "" {
 			return found, true
 		}
+		options.Limit = listPage
 	}
+}
+
+// pays says by the first page of a list, which is no longer than what is wanted
+// of it, whether to read on.
+func pays(first *unstructured.UnstructuredList, wanted int) bool {
+	remaining := first.GetRemainingItemCount()
+	if remaining == nil {
+		return first.GetContinue() == "" // else the server does not say how many there are
+	}
+	return int64(len(first.Items))+*remaining <= int64(wanted*(1+listShare))
 }
 
 // resource is where the server keeps objects of a kind.

@@ -45,7 +45,7 @@ func TestManyObjectsOfAKindAreReadByOneList(t *testing.T) {
 	lines, _ := observation{config: config}.plan(t, text)
 	assert.Equal(t, len(lines), 30)
 	assert.Equal(t, lines[29], "= "+namespace+"/ConfigMap/m-029 (none)")
-	assert.Equal(t, lists(), 2) // one counts them
+	assert.Equal(t, lists(), 1)
 	assert.Equal(t, gets(), 0)
 }
 

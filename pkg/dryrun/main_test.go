@@ -55,7 +55,8 @@ type observation struct {
 	config      *rest.Config
 	force       bool
 	concurrency int
-	twice       bool // as the gate does
+	twice       bool   // as the gate does
+	cache       string // folder; none by default
 }
 
 // observe reads, resolves and observes manifests. Objects of unknown kinds
@@ -65,7 +66,7 @@ func (o observation) observe(t *testing.T, text string) []plan.Observation {
 	if o.config == nil {
 		o.config = cluster(t).Config(kubetest.Admin)
 	}
-	client, err := dryrun.New(o.config)
+	client, err := dryrun.NewWithCache(o.config, o.cache)
 	assert.NilError(t, err)
 	kinds, err := client.Kinds(t.Context())
 	assert.NilError(t, err)
