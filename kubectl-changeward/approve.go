@@ -128,14 +128,17 @@ func (o *decideOptions) decide(ctx context.Context, session *cli.Session, reques
 	if err := o.show(ctx, session, request); err != nil {
 		return render.DecisionResult{}, err
 	}
-	signer, err := session.OwnKey(ctx, o.keys)
+	signer, first, err := session.OwnKey(ctx, o.keys)
 	if err != nil {
 		return render.DecisionResult{}, err
 	}
 	record, err := session.Gate.Decide(ctx, session.Ledger, gate.DecideInput{Request: request, Action: o.action,
-		Reason: o.reason, Ticket: o.ticket, Emergency: o.emergency, Signer: signer})
+		Reason: o.reason, Ticket: o.ticket, Emergency: o.emergency, Signer: signer, First: first})
 	if err != nil {
 		return render.DecisionResult{}, err
+	}
+	if first {
+		session.NoteEnrolled(signer)
 	}
 	if err := session.Reload(ctx); err != nil {
 		return render.DecisionResult{}, err

@@ -58,7 +58,7 @@ func newGate(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 		Use: "gate", Short: "pass only if this exact plan is allowed", Long: gateLong, Example: gateExample,
 		Args: cli.Args(0, 0, "no arguments: name manifests with -f"), ValidArgsFunction: cli.CompleteNothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.validate(); err != nil {
+			if err := o.validate(cmd.Flags().Changed("timeout")); err != nil {
 				return err
 			}
 			return o.run(cmd.Context())
@@ -85,10 +85,13 @@ func (o *gateOptions) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.showUnchanged, "show-unchanged", false, "list objects that would not change, too")
 }
 
-func (o *gateOptions) validate() error {
+func (o *gateOptions) validate(limited bool) error {
 	problems := []error{o.output.Validate(), o.input.Validate(true)}
 	if o.again && o.reason == "" {
 		problems = append(problems, cli.Usage("--again needs a --reason: what is different now?"))
+	}
+	if limited && !o.wait {
+		problems = append(problems, cli.Usage("--timeout says how long --wait waits: say --wait, too"))
 	}
 	if o.timeout <= 0 {
 		problems = append(problems, cli.Usage("--timeout must be positive"))

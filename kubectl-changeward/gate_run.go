@@ -143,5 +143,5 @@ func (o *gateOptions) answer(r *gate.Result) error {
 			hints = append(hints, "once the objection is met, ask again with --again --reason")
 		}
 	}
-	return cli.VerdictFailure(r.Verdict, hints...)
+	return cli.VerdictFailure(r.Verdict, o.streams.Program, hints...)
 }

@@ -67,6 +67,7 @@ func TestMistypedCommandsGetAnAnswer(t *testing.T) {
 		"gate":                        "which manifests? name them with -f",
 		"gate -f - ":                  "say with --scope what is being changed",
 		"gate -f x --again":           "--again needs a --reason",
+		"gate -f x --timeout 5m":      "--timeout says how long --wait waits: say --wait, too",
 		"plan -f x -o yaml":           `no output format "yaml" here: choose one of text, json, markdown`,
 		"list extra":                  "kubectl changeward list wants no arguments",
 		"list --watch -o json":        "--watch does not go with -o json",

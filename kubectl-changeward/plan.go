@@ -124,6 +124,6 @@ func (o *planOptions) answer(view render.PlanView, judgement *policy.Judgement) 
 	if !o.exitCode || judgement == nil || !judgement.Enforced {
 		return nil
 	}
-	return cli.VerdictFailure(gate.Verdict{Decision: judgement.Verdict, Reasons: judgement.Reasons},
+	return cli.VerdictFailure(gate.Verdict{Decision: judgement.Verdict, Reasons: judgement.Reasons}, o.streams.Program,
 		fmt.Sprintf("put it forward with `%s gate`", o.streams.Program))
 }

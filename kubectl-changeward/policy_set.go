@@ -74,18 +74,21 @@ func (o *policySetOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if before == string(source) {
+	if before == string(source) && session.Ledger.Unvouched() == "" {
 		return o.finish(ctx, session, next, version, "is in force already")
 	}
 	if err := o.ask(session, before, string(source), changes, next.Warnings()); err != nil {
 		return err
 	}
-	signer, err := session.OwnKey(ctx, o.keys)
+	signer, first, err := session.OwnKey(ctx, o.keys)
 	if err != nil {
 		return err
 	}
-	if version, err = session.Gate.SetPolicy(ctx, session.Ledger, string(source), signer); err != nil {
+	if version, err = session.Gate.SetPolicy(ctx, session.Ledger, string(source), signer, first); err != nil {
 		return err
+	}
+	if first {
+		session.NoteEnrolled(signer)
 	}
 	return o.finish(ctx, session, next, version, "is in force")
 }

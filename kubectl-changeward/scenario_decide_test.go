@@ -123,6 +123,8 @@ func TestOnlyThoseWhomPolicyNamesCanApprove(t *testing.T) {
 	t.Parallel()
 	s := shared(t).open(t)
 	change := s.proposed(t)
+	grace := s.as("grace").run(t, "approve", change.ID, "--yes").exits(t, 1).tells(t, "error: ")
+	assert.Assert(t, !strings.Contains(grace.stderr, "enrolled key"), "%s", grace)
 	s.as("dave").run(t, "approve", change.ID, "--yes").exits(t, 1).tells(t, "error: ", "hint: who may do what is in the policy: `kubectl changeward policy show`")
 	s.as("eve").run(t, "approve", change.ID, "--yes").exits(t, 1).tells(t, "error: ", "forbidden")
 	assert.DeepEqual(t, s.records(t, state.TypeDecision), []string(nil))

@@ -26,9 +26,10 @@ import (
 
 // The people of the tests, beside admin, and ci, which is a gate's token:
 // alice and carol approve, bob proposes and could approve, dave only proposes;
-// these have enrolled their keys. frank could approve, and eve has no role.
+// these have enrolled their keys. frank could approve, grace could propose, and eve
+// has no role.
 func people() []string {
-	return []string{"alice:sre", "carol:sre", "bob:dev,sre", "dave:dev", "frank:sre", "eve"}
+	return []string{"alice:sre", "carol:sre", "bob:dev,sre", "dave:dev", "frank:sre", "grace:dev", "eve"}
 }
 
 // clusterName is what the first policy calls the cluster.

@@ -102,6 +102,10 @@ func faultHints(reason, program string) []string {
 		return []string{"who may do what is in the policy: `" + program + " policy show`"}
 	case gate.ReasonNoPolicy, gate.ReasonPolicyUnreadable, gate.ReasonEpochUnreadable:
 		return []string{"`" + program + " doctor` says what is wrong with the install"}
+	case gate.ReasonPolicyUnvouched:
+		return []string{"an admin reads it with `" + program + " policy show` and sets it, or a better one, with `" + program + " policy set`"}
+	case gate.ReasonUnattestable:
+		return []string{"run the gate again; if it stays so, `" + program + " doctor` says what is missing"}
 	case approval.ReasonMissing:
 		return []string{"say why with --reason"}
 	case approval.TicketMissing:

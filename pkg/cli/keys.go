@@ -66,37 +66,39 @@ func (s *Session) GateSigner(ctx context.Context, keys KeyFlags) (sign.Signer, e
 		}
 	}
 	keys.Yes = true
-	return s.OwnKey(ctx, keys)
+	signer, first, err := s.OwnKey(ctx, keys)
+	if !first || err != nil {
+		return signer, err
+	}
+	if _, err := s.Gate.Enroll(ctx, s.Ledger, signer, nil, nil); err != nil && !errors.Is(err, state.ErrExists) {
+		return nil, fmt.Errorf("enroll key %s: %w", ssh.FingerprintSHA256(signer.PublicKey()), err)
+	}
+	s.NoteEnrolled(signer)
+	return signer, s.Reload(ctx)
 }
 
-// OwnKey is the caller's own SSH key. One that nobody has enrolled yet is
-// enrolled, after asking. The records are read again then.
-func (s *Session) OwnKey(ctx context.Context, keys KeyFlags) (sign.Signer, error) {
-	signer, err := s.Finder(keys).Find(ctx, keys.Key)
-	if err != nil {
-		return nil, err
+// OwnKey is the caller's own SSH key. first says that nobody has enrolled it
+// yet, and that the caller agreed that it be enrolled as theirs: the use case
+// does that, once all else is known to hold.
+func (s *Session) OwnKey(ctx context.Context, keys KeyFlags) (signer sign.Signer, first bool, err error) {
+	if signer, err = s.Finder(keys).Find(ctx, keys.Key); err != nil {
+		return nil, false, err
 	}
 	fingerprint := ssh.FingerprintSHA256(signer.PublicKey())
 	if s.Gate.Enrolled(s.Ledger, fingerprint) {
-		return signer, nil
+		return signer, false, nil
 	}
 	if len(s.Ledger.Ring().Person(s.Gate.Caller.Username)) > 0 {
-		return nil, Fail(ReasonNoKey, fmt.Errorf("key %s is not enrolled for %s", fingerprint, s.Gate.Caller.Username),
+		return nil, false, Fail(ReasonNoKey, fmt.Errorf("key %s is not enrolled for %s", fingerprint, s.Gate.Caller.Username),
 			"a further key is vouched for by an enrolled one: `"+s.Streams.Program+" signer enroll --key NEW --voucher ENROLLED`", "or sign with an enrolled one: --key ENROLLED")
 	}
 	question := fmt.Sprintf("enroll key %s as that of %s?", fingerprint, s.Gate.Caller.Username)
-	if err := s.asker.Confirm(question, keys.Yes); err != nil {
-		return nil, err
-	}
-	_, err = s.Gate.Enroll(ctx, s.Ledger, signer, nil, nil)
-	switch {
-	case errors.Is(err, state.ErrExists): // another command of this person was faster
-		return signer, s.Reload(ctx)
-	case err != nil:
-		return nil, fmt.Errorf("enroll key %s: %w", fingerprint, err)
-	}
-	s.Streams.Note(fmt.Sprintf("enrolled key %s as that of %s", fingerprint, s.Gate.Caller.Username))
-	return signer, s.Reload(ctx)
+	return signer, true, s.asker.Confirm(question, keys.Yes)
+}
+
+// NoteEnrolled tells that a first key was enrolled.
+func (s *Session) NoteEnrolled(signer sign.Signer) {
+	s.Streams.Note(fmt.Sprintf("enrolled key %s as that of %s", ssh.FingerprintSHA256(signer.PublicKey()), s.Gate.Caller.Username))
 }
 
 // Finder finds SSH keys of the caller.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,7 +112,8 @@ func (s *Session) attest(need Need) func(context.Context, []state.Epoch) gate.At
 		if standing.Void == install.ReasonCanaryForbidden && need != CountsRecords {
 			return gate.Attestation{From: standing.From}
 		}
-		return gate.Attestation{Void: standing.Void, Detail: standing.Detail, From: standing.From}
+		unknown := []string{cluster.CanaryUnanswered, install.ReasonAdmissionUnreadable, install.ReasonCanaryForbidden}
+		return gate.Attestation{Void: standing.Void, Detail: standing.Detail, From: standing.From, Unknown: slices.Contains(unknown, standing.Void)}
 	}
 }
 

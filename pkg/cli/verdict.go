@@ -12,7 +12,10 @@ import (
 
 // VerdictFailure is the exit of a verdict that is not "allowed"; nil for one
 // that is. The verdict itself is printed already.
-func VerdictFailure(v gate.Verdict, hints ...string) error {
+func VerdictFailure(v gate.Verdict, program string, hints ...string) error {
+	for _, reason := range v.Reasons {
+		hints = append(hints, faultHints(reason.Reason, program)...)
+	}
 	failure := &Failure{Hints: hints, Reported: true}
 	switch v.Decision {
 	case state.VerdictAllowed:

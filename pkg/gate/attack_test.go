@@ -207,7 +207,7 @@ func TestAPolicyThatWasSetWhileTheFenceWasDownLetsNothingPass(t *testing.T) {
 	ledger := w.load()
 	loose := strings.Replace(policyText, "default: approval", "default: allow", 1)
 	loose = strings.Replace(loose, "decision: approval\n    approvers: [{users: [alice], count: 1}]\n", "decision: allow\n", 1)
-	_, err := w.as(person("mallory", "admins")).SetPolicy(context.Background(), ledger, loose, w.keys["mallory"]) // the group is a lie
+	_, err := w.as(person("mallory", "admins")).SetPolicy(context.Background(), ledger, loose, w.keys["mallory"], false) // the group is a lie
 	assert.NilError(t, err)
 	w.tick()
 	run := func(from time.Time) *gate.Result {

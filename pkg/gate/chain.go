@@ -51,12 +51,12 @@ func (l *Ledger) parsePolicies() error {
 	return nil
 }
 
-// unvouched says why the policy in force may not be the admins', or "". An
+// Unvouched says why the policy in force may not be the admins', or "". An
 // admin by group alone is one by the API server's word: where that is void,
 // anyone who could write the record could have claimed the group. Who set an
 // earlier version, or is named by it, is known by key. A version that is
 // vouched for vouches for those before it.
-func (l *Ledger) unvouched() string {
+func (l *Ledger) Unvouched() string {
 	known := map[string]bool{}
 	why := ""
 	var good *policy.Policy // the newest vouched for so far

@@ -25,7 +25,7 @@ func (w *world) setPolicy(text string) {
 	w.t.Helper()
 	w.tick()
 	ledger := w.load()
-	_, err := w.as(person("root", "admins")).SetPolicy(context.Background(), ledger, text, w.keys["root"])
+	_, err := w.as(person("root", "admins")).SetPolicy(context.Background(), ledger, text, w.keys["root"], false)
 	assert.NilError(w.t, err)
 }
 
@@ -70,14 +70,14 @@ func TestOnlyAnAdminOfThePolicySetsTheNext(t *testing.T) {
 	w := newWorld(t)
 	w.enrollByHand("mallory", "dev")
 	w.tick()
-	_, err := w.as(person("mallory", "dev")).SetPolicy(context.Background(), w.load(), policyText, w.keys["mallory"])
+	_, err := w.as(person("mallory", "dev")).SetPolicy(context.Background(), w.load(), policyText, w.keys["mallory"], false)
 	assert.ErrorContains(t, err, "no admin")
 }
 
 func TestAPolicyThatDoesNotCompileIsNotSet(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.as(person("root", "admins")).SetPolicy(context.Background(), w.load(),
-		strings.Replace(policyText, "change.env", "change.envv", 1), w.keys["root"])
+		strings.Replace(policyText, "change.env", "change.envv", 1), w.keys["root"], false)
 	assert.ErrorContains(t, err, "envv")
 	assert.Equal(t, w.count(state.TypePolicy), 1)
 }

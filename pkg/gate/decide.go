@@ -19,11 +19,15 @@ type DecideInput struct {
 	Ticket    string
 	Emergency bool
 	Signer    sign.Signer
+	// First says that the signer is the caller's first key, and is enrolled once
+	// everything else is known to hold.
+	First bool
 }
 
 // Decide signs and stores a decision. It does not ask: the caller has shown
 // the plan. A decision that would not count is refused, with the reason it
-// would have been void for.
+// would have been void for. An approval that says no more than one that stands
+// is not written again: that one is returned.
 func (g *Gate) Decide(ctx context.Context, l *Ledger, in DecideInput) (state.Record, error) {
 	if err := decidable(in.Request); err != nil {
 		return state.Record{}, err
@@ -45,11 +49,18 @@ func (g *Gate) Decide(ctx context.Context, l *Ledger, in DecideInput) (state.Rec
 	if err != nil {
 		return state.Record{}, err
 	}
-	if err := l.wouldCount(g, in, d, judgement.Requirements); err != nil {
+	if standing, err := l.wouldCount(g, in, d, judgement.Requirements); standing.Name != "" || err != nil {
+		return standing, err
+	}
+	if err := g.enrollFirst(ctx, l, in.Signer, in.First); err != nil {
 		return state.Record{}, err
 	}
-	return g.create(ctx, draft{t: state.TypeDecision, subject: in.Request.ID, hash: in.Request.Hash,
+	record, err := g.create(ctx, draft{t: state.TypeDecision, subject: in.Request.ID, hash: in.Request.Hash,
 		scope: in.Request.Header.Scope, predicate: d, groups: d.Person.Groups, signer: in.Signer})
+	if name, taken := lostRace(err); taken { // its name is its content: the same was said in this second
+		return g.Store.Get(ctx, state.TypeDecision, name)
+	}
+	return record, err
 }
 
 func decidable(r Request) error {
@@ -119,11 +130,32 @@ func ownApproval(r Request, username string) (string, error) {
 }
 
 // wouldCount counts the decisions with this one among them, as the next gate
-// run will.
-func (l *Ledger) wouldCount(g *Gate, in DecideInput, d state.Decision, requirements []policy.Requirement) error {
-	key := in.Signer.PublicKey()
-	fingerprint := fingerprintOf(key)
+// run will. standing is the approval of the same person that makes this one
+// needless, if there is one.
+func (l *Ledger) wouldCount(g *Gate, in DecideInput, d state.Decision, requirements []policy.Requirement) (standing state.Record, err error) {
+	request := in.Request
+	request.decisions = append(slices.Clone(request.decisions), l.trial(g, in, d))
+	checked := l.count(&request, requirements).Checked
+	trial := checked[slices.IndexFunc(checked, func(c approval.Checked) bool { return c.Record.Name == trialName })]
+	if trial.Counts {
+		return state.Record{}, nil
+	}
+	for _, c := range checked {
+		if trial.Reason == approval.AlreadyCounted && c.Counts && c.Predicate.Action == d.Action &&
+			c.Predicate.Emergency == d.Emergency && c.Predicate.Person.Username == d.Person.Username {
+			return c.Record, nil
+		}
+	}
+	return state.Record{}, &Fault{Reason: trial.Reason, Message: fmt.Sprintf("your %s of %s would not count: %s", noun(in.Action), request.ID, explain(trial))}
+}
+
+// trial is a decision as the gate would read it once it is stored.
+func (l *Ledger) trial(g *Gate, in DecideInput, d state.Decision) approval.Decision {
+	fingerprint := fingerprintOf(in.Signer.PublicKey())
 	owner, _ := l.ring.Lookup(fingerprint)
+	if in.First {
+		owner = sign.Entry{Person: g.Caller.Username, From: l.now}
+	}
 	trial := approval.Decision{Predicate: d, Name: in.Request.ID, Hash: in.Request.Hash, Fingerprint: fingerprint,
 		KeyOwner: owner.Person, KeyFrom: owner.From, Logins: owner.Logins,
 		Record: state.Record{Name: trialName, Created: l.now, Immutable: true, Type: state.TypeDecision,
@@ -131,14 +163,7 @@ func (l *Ledger) wouldCount(g *Gate, in DecideInput, d state.Decision, requireme
 	if owner.Revoked != nil {
 		trial.KeyRevoked = *owner.Revoked
 	}
-	request := in.Request
-	request.decisions = append(slices.Clone(request.decisions), trial)
-	for _, c := range l.count(&request, requirements).Checked {
-		if c.Record.Name == trialName && !c.Counts {
-			return &Fault{Reason: c.Reason, Message: fmt.Sprintf("your %s of %s would not count: %s", noun(in.Action), request.ID, explain(c))}
-		}
-	}
-	return nil
+	return trial
 }
 
 func noun(action string) string {

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/crypto/ssh"
@@ -37,6 +38,21 @@ func (g *Gate) Enroll(ctx context.Context, l *Ledger, key, voucher sign.Signer, 
 	return g.enroll(ctx, key, voucher, logins)
 }
 
+// enrollFirst enrolls a key as the caller's first, where it is to be.
+func (g *Gate) enrollFirst(ctx context.Context, l *Ledger, key sign.Signer, first bool) error {
+	if !first {
+		return nil
+	}
+	_, err := g.Enroll(ctx, l, key, nil, nil)
+	if errors.Is(err, state.ErrExists) { // another command of this person was faster
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("enroll key %s: %w", fingerprintOf(key.PublicKey()), err)
+	}
+	return nil
+}
+
 func (g *Gate) enroll(ctx context.Context, key, voucher sign.Signer, logins []string) (state.Record, error) {
 	proof, err := sign.ProvePossession(key, g.ClusterUID, g.Caller.Username)
 	if err != nil {
@@ -53,8 +69,9 @@ func (g *Gate) enroll(ctx context.Context, key, voucher sign.Signer, logins []st
 }
 
 // SetPolicy stores a new version of the policy, signed by the caller's own
-// key, and returns its number. The text is checked whole first.
-func (g *Gate) SetPolicy(ctx context.Context, l *Ledger, source string, signer sign.Signer) (int, error) {
+// key, and returns its number. The text is checked whole first. first is as in
+// DecideInput.
+func (g *Gate) SetPolicy(ctx context.Context, l *Ledger, source string, signer sign.Signer, first bool) (int, error) {
 	next, err := policy.Parse([]byte(source))
 	if err != nil {
 		return 0, err
@@ -65,8 +82,11 @@ func (g *Gate) SetPolicy(ctx context.Context, l *Ledger, source string, signer s
 	if !isAdmin(l.policy, g.Caller) {
 		return 0, notEligible("%s is no admin of policy version %d", g.Caller.Username, len(l.policies))
 	}
-	if !g.Enrolled(l, fingerprintOf(signer.PublicKey())) {
+	if !first && !g.Enrolled(l, fingerprintOf(signer.PublicKey())) {
 		return 0, notEligible("key %s is not enrolled for %s", fingerprintOf(signer.PublicKey()), g.Caller.Username)
+	}
+	if err := g.enrollFirst(ctx, l, signer, first); err != nil {
+		return 0, err
 	}
 	now, err := g.Store.Now(ctx)
 	if err != nil {

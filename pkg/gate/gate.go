@@ -32,6 +32,9 @@ type Attestation struct {
 	// Void is the reason constant why records cannot be taken as attested now;
 	// "" means that the fence stands.
 	Void, Detail string
+	// Unknown: it could not be found out, so that Void is no fact about the
+	// fence, and nothing that rests on it can be decided.
+	Unknown bool
 	// From is since when the fence stands as it does: what was written before
 	// could have been written while it was down.
 	From time.Time

@@ -148,11 +148,14 @@ func (l *Ledger) Attestation() Attestation { return l.attestation }
 
 // warnings say why no approval can count in this run, whoever gives it.
 func (l *Ledger) warnings() []string {
-	if l.attestation.Void == "" || l.policy.Approvals.Identity == policy.IdentitySigned {
+	if l.attestation.Void == "" || !l.wantsAttested() {
 		return nil
 	}
 	return []string{fmt.Sprintf("no approval can be attested now: %s: %s", l.attestation.Void, l.attestation.Detail)}
 }
+
+// wantsAttested says that policy counts only what the API server vouches for.
+func (l *Ledger) wantsAttested() bool { return l.policy.Approvals.Identity != policy.IdentitySigned }
 
 // ChainHead is the digest of the newest audit entry, "" before the first.
 func (l *Ledger) ChainHead() string {

@@ -23,6 +23,9 @@ const (
 	ReasonUnchanged = "NothingToChange"
 	// ReasonNoAdmission: no admission fence where these records are kept.
 	ReasonNoAdmission = "NoAdmission"
+	// ReasonUnattestable: policy wants approvals attested, and whether the
+	// admission fence stands could not be found out.
+	ReasonUnattestable = "Unattestable"
 	// ReasonBeforeEpoch: written before the admission fence stood as it does.
 	ReasonBeforeEpoch = "BeforeEpoch"
 	// ReasonNoPolicy: nothing is set yet.

@@ -38,7 +38,7 @@ func (r *run) decide(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
-	unvouched := r.ledger.unvouched()
+	unvouched := r.ledger.Unvouched()
 	switch {
 	case unvouched != "":
 		return r.unable(ctx, policy.Reason{Reason: ReasonPolicyUnvouched, Message: unvouched})
@@ -48,6 +48,8 @@ func (r *run) decide(ctx context.Context) (*Result, error) {
 		return r.unable(ctx, r.in.Refusals...)
 	case r.result.Judgement.Verdict == state.VerdictError:
 		return r.unable(ctx, r.result.Judgement.Reasons...)
+	case r.result.Judgement.Verdict == state.VerdictApprovalRequired && r.ledger.attestation.Unknown && r.ledger.wantsAttested():
+		return r.unable(ctx, policy.Reason{Reason: ReasonUnattestable, Message: r.ledger.warnings()[0]})
 	case r.ledger.policy.SameRevision && r.in.Header.Revision == "" && r.result.Judgement.Verdict == state.VerdictApprovalRequired:
 		return r.unable(ctx, policy.Reason{Reason: ReasonRevisionUnknown, Message: "policy wants approvals of one revision, and that of these manifests is unknown"})
 	case p.Empty() || settled(p, r.result.Judgement):
