@@ -68,7 +68,7 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 	} else if p.owner != nil {
 		namespace = cmp.Or(p.owner.DefaultNamespace, namespace)
 	}
-	set, unresolved := manifest.Resolve(objects, p.kinds, namespace)
+	set, unresolved := manifest.Resolve(objects, p.kinds, namespace, problems...)
 	problems = append(problems, unresolved...)
 	p.set, p.problems = set, problems
 	if p.owner != nil {

@@ -1,13 +1,15 @@
 package dryrun
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/changeward/changeward/pkg/manifest"
 )
 
 // arrivals is what a set brings that others of the set may need: its objects,
-// and kinds by their definitions.
+// those in error included, and kinds by their definitions.
 type arrivals struct {
 	objects map[manifest.Key]bool
 	kinds   map[schema.GroupVersionKind]bool
@@ -15,7 +17,7 @@ type arrivals struct {
 
 func arrivalsOf(set manifest.Set, isHook func(manifest.Object) bool) arrivals {
 	a := arrivals{objects: map[manifest.Key]bool{}, kinds: map[schema.GroupVersionKind]bool{}}
-	for _, object := range set.Objects {
+	for _, object := range slices.Concat(set.Objects, set.Refused) {
 		if isHook(object) {
 			continue
 		}

@@ -33,7 +33,7 @@ func (p *parser) list(where string, node *yaml.Node, list Object) {
 		problems = append(problems, bad(node, ReasonBadList, "a list has no name: kubectl would apply its items and nothing else", "metadata", "name"))
 	}
 	if len(problems) > 0 {
-		p.refuse(list.Key(), problems)
+		p.refuse(list, problems)
 		return
 	}
 	like := Object{Content: map[string]any{"apiVersion": list.APIVersion(), "kind": strings.TrimSuffix(list.Kind(), "List")}}

@@ -71,14 +71,14 @@ func lineAt(node *yaml.Node, keys ...string) int {
 	return line
 }
 
-// nodeKey is the identity of an object of which only the nodes are known.
-func nodeKey(node *yaml.Node) Key {
+// headOf is the head of an object of which only the nodes are known.
+func headOf(node *yaml.Node) Object {
 	value := func(keys ...string) string {
 		if found := lookup(node, keys...); found != nil && found.Kind == yaml.ScalarNode {
 			return found.Value
 		}
 		return ""
 	}
-	object := Object{Content: map[string]any{"apiVersion": value("apiVersion")}}
-	return Key{Group: object.Group(), Kind: value("kind"), Namespace: value("metadata", "namespace"), Name: value("metadata", "name")}
+	return Object{Content: map[string]any{"apiVersion": value("apiVersion"), "kind": value("kind"),
+		"metadata": map[string]any{"namespace": value("metadata", "namespace"), "name": value("metadata", "name")}}}
 }

@@ -104,6 +104,9 @@ type Problem struct {
 	Path    string // field path, where there is one
 	Reason  string // a Reason constant
 	Message string
+	// Object is the one that is left out, where it could be read and is no
+	// Secret: others of the set may need what it would bring.
+	Object *Object
 }
 
 // Error names file, line, object, path and cause.
@@ -120,7 +123,13 @@ func (p Problem) Error() string {
 
 // Set is the manifest set: the desired objects, in order, each of one
 // identity, namespaces resolved.
-type Set struct{ Objects []Object }
+type Set struct {
+	Objects []Object
+	// Refused are objects that are left out for their problems. They are not
+	// planned, but what needs them is planned as if they arrived, so that one
+	// error makes no others.
+	Refused []Object
+}
 
 func text(m map[string]any, key string) string {
 	s, _ := m[key].(string)

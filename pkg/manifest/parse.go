@@ -55,10 +55,13 @@ func (p *parser) report(line int, reason, message string) {
 	p.problems = append(p.problems, Problem{Source: Source{p.file, line}, Reason: reason, Message: message})
 }
 
-// refuse adds the problems of one object.
-func (p *parser) refuse(key Key, problems []Problem) {
+// refuse adds the problems of one object, which may be known by its head only.
+func (p *parser) refuse(object Object, problems []Problem) {
 	for _, problem := range problems {
-		problem.Source.File, problem.Key = p.file, key
+		problem.Source.File, problem.Key = p.file, object.Key()
+		if !IsSecret(object.Content) {
+			problem.Object = &object
+		}
 		p.problems = append(p.problems, problem)
 	}
 }
@@ -70,7 +73,7 @@ func (p *parser) document(where string, doc document) {
 		if len(problems) == 0 {
 			problems = []Problem{{Source: Source{Line: doc.unread.line}, Reason: ReasonNotJSON, Message: doc.unread.message}}
 		}
-		p.refuse(nodeKey(doc.node), problems)
+		p.refuse(headOf(doc.node), problems)
 	case doc.value != nil:
 		p.entry(where, doc.node, doc.value, Object{})
 	}
@@ -99,7 +102,7 @@ func (p *parser) entry(where string, node *yaml.Node, value any, like Object) {
 	}
 	problems = append(problems, check(node, object, where)...)
 	if len(problems) > 0 {
-		p.refuse(object.Key(), problems)
+		p.refuse(object, problems)
 		return
 	}
 	p.objects = append(p.objects, object)

@@ -26,8 +26,10 @@ type Unreadable interface{ Unreadable(group string) error }
 // noted. Kinds that the server does not know get their scope from the CRDs
 // among the objects. Unknown kinds and objects of one identity (never the
 // version) are left out, each with a Problem; hooks without a name have none.
-func Resolve(objects []Object, kinds Kinds, defaultNamespace string) (Set, []Problem) {
-	r := resolver{kinds: kinds, defined: defined(objects), namespace: cmp.Or(defaultNamespace, "default")}
+// parsing are the problems of Parse: what those objects would bring counts, too.
+func Resolve(objects []Object, kinds Kinds, defaultNamespace string, parsing ...Problem) (Set, []Problem) {
+	refused := objectsOf(parsing)
+	r := resolver{kinds: kinds, defined: defined(slices.Concat(objects, refused)), namespace: cmp.Or(defaultNamespace, "default")}
 	places := map[Key][]string{}
 	var resolved []Object
 	for _, object := range objects {
@@ -47,12 +49,28 @@ func Resolve(objects []Object, kinds Kinds, defaultNamespace string) (Set, []Pro
 			continue
 		}
 		if len(where) > 1 {
-			r.problems = append(r.problems, Problem{Source: object.Source, Key: key, Reason: ReasonDuplicateObject,
+			r.problems = append(r.problems, Problem{Source: object.Source, Key: key, Object: &object, Reason: ReasonDuplicateObject,
 				Message: fmt.Sprintf("stands in the set %d times: %s", len(where), strings.Join(where, ", "))})
 		}
 		places[key] = nil // reported
 	}
+	unheard := resolver{kinds: r.kinds, defined: r.defined, namespace: r.namespace}
+	for _, object := range slices.Concat(refused, objectsOf(r.problems)) {
+		object, _ = unheard.resolve(object)
+		set.Refused = append(set.Refused, object)
+	}
 	return set, r.problems
+}
+
+// objectsOf are the objects of problems, each once.
+func objectsOf(problems []Problem) []Object {
+	var out []Object
+	for i, problem := range problems {
+		if problem.Object != nil && (i == 0 || problems[i-1].Object != problem.Object) {
+			out = append(out, *problem.Object)
+		}
+	}
+	return out
 }
 
 // Outside are the objects of other namespaces than the one that a user named
@@ -95,7 +113,7 @@ func (r *resolver) resolve(object Object) (Object, bool) {
 }
 
 func (r *resolver) unknown(object Object) Problem {
-	problem := Problem{Source: object.Source, Key: object.Key(), Reason: ReasonUnknownKind,
+	problem := Problem{Source: object.Source, Key: object.Key(), Object: &object, Reason: ReasonUnknownKind,
 		Message: fmt.Sprintf("unknown kind %s in %s: neither the server nor a CRD of this set defines it", object.Kind(), object.APIVersion())}
 	if kinds, ok := r.kinds.(Unreadable); ok && kinds.Unreadable(object.Group()) != nil {
 		problem.Reason = ReasonUnreadable

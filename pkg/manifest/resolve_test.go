@@ -100,3 +100,27 @@ func TestAnExportedObjectIsStrippedAndSaysSo(t *testing.T) {
 	assert.Equal(t, len(notes), 0)
 	assert.DeepEqual(t, stripped.Content, map[string]any{"apiVersion": "v1", "kind": "X", "metadata": map[string]any{"name": "x"}})
 }
+
+func TestWhatIsInErrorStillBringsWhatOthersNeed(t *testing.T) {
+	for name, broken := range map[string]string{
+		"a label that is a number": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.com, labels: {a: 1}}\n",
+		"a version nobody serves":  "apiVersion: apiextensions.k8s.io/v9\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.com}\n",
+		"a key twice":              "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: widgets.example.com, name: widgets.example.com}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, _, _ := parse("f", broken+"spec: {group: example.com, scope: Namespaced, names: {kind: Widget}, versions: [{name: v1}]}\n---\n"+
+				"apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n")
+			_, problems := manifest.Parse("f", []byte(broken+"spec: {group: example.com, scope: Namespaced, names: {kind: Widget}, versions: [{name: v1}]}\n"))
+			set, found := manifest.Resolve(objects, usual(), "shop", problems...)
+			assert.Equal(t, len(problems)+len(found), 1)
+			assert.Equal(t, len(set.Objects), 1)
+			assert.Equal(t, set.Objects[0].Key().String(), "shop/Widget.example.com/a")
+			assert.Equal(t, set.Refused[0].Key().String(), "CustomResourceDefinition.apiextensions.k8s.io/widgets.example.com")
+		})
+	}
+	_, problems := manifest.Parse("f", []byte("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, labels: {a: 1, b: 2}}\n---\n"+
+		"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: 1}\n"))
+	set, _ := manifest.Resolve(nil, served{"/v1/ServiceAccount": true}, "shop", problems...)
+	assert.Equal(t, len(set.Refused), 1, "no value of a Secret is kept in a problem")
+	assert.Equal(t, set.Refused[0].Key().String(), "shop/ServiceAccount/a")
+}
