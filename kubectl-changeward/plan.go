@@ -19,8 +19,9 @@ Every object is sent to the API server as a dry run, so defaults, admission and 
 those of the real cluster. Nothing is changed and nothing is recorded. It needs no install; where
 there is one, its policy is asked.
 
-A plan is what its applier would do: kubectl apply in either way, or changeward itself. Without
---applier each object is planned as by whoever applied it last, and a note says so.
+A plan is what its applier would do: kubectl apply in either way, Flux, Argo CD, or changeward
+itself. Without --applier each object is planned as by whoever applied it last, and a note says so.
+--owner names the Kustomization or Application: only that tells options, ignored fields and deletes.
 
 The exit code is 0 when every object could be planned, whatever the plan holds; with --exit-code
 it is that of the gate: 0 allowed, 2 approval required, 4 denied.`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -43,6 +44,10 @@ func TestEachApplierGetsThePlanOfWhatItWouldDo(t *testing.T) {
 			`"name": "kubectl-server", "mode": "server-side", "manager": "kubectl", "force": false`},
 		{"--applier kubectl-server --field-manager ci --force-conflicts", []string{legacy, "last-applied-configuration will be gone", "(update, force)"}, "not in the manifest",
 			`"name": "kubectl-server", "mode": "server-side", "manager": "ci", "force": true`},
+		{"--applier flux", []string{legacy, "note: data.legacy goes: it is held by kubectl-client-side-apply", "note: its Kustomization is not known"}, "not in the manifest",
+			`"name": "flux", "mode": "server-side", "manager": "kustomize-controller", "force": true`},
+		{"--applier argocd", []string{legacy, "(update, client-side)", "note: its Application is not known"}, "not in the manifest",
+			`"name": "argocd", "mode": "client-side", "manager": "argocd-controller", "force": false`},
 		{"--applier kubectl-client --force", []string{legacy, "(update, client-side, force)"}, "note:",
 			`"name": "kubectl-client", "mode": "client-side", "manager": "kubectl-client-side-apply", "force": true`},
 		{"", []string{legacy, "(update, client-side)", "note: planned as `kubectl apply`, which was the last to apply it: a guess"}, "not in the manifest",
@@ -61,7 +66,7 @@ func TestAnApprovalForOneApplierDoesNotOpenAnother(t *testing.T) {
 	fresh := s.write(t, "fresh.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: fresh, namespace: NS}}")
 	hashes := map[string]bool{}
 	for _, flags := range []string{"--applier=changeward", "--applier=changeward --force-conflicts", "--applier=kubectl-server",
-		"--applier=kubectl-server --field-manager=ci", "--applier=kubectl-client", "--applier=kubectl-client --force"} {
+		"--applier=kubectl-server --field-manager=ci", "--applier=kubectl-client", "--applier=kubectl-client --force", "--applier=flux", "--applier=argocd"} {
 		answer := s.as("bob").run(t, append([]string{"plan", "-f", fresh, "-o", "json"}, strings.Fields(flags)...)...)
 		_, hash, _ := strings.Cut(answer.stdout, `"hash": "`)
 		hash, _, _ = strings.Cut(hash, `"`)
@@ -73,11 +78,14 @@ func TestAnApprovalForOneApplierDoesNotOpenAnother(t *testing.T) {
 func TestFlagsOfAppliersThatDoNotGoTogetherAreRefused(t *testing.T) {
 	s := shared(t).open(t)
 	for flags, problem := range map[string]string{
-		"--applier helm":                                              "--applier helm: there are auto, changeward, kubectl-client, kubectl-server",
+		"--applier helm":                                              "--applier helm: there are auto, changeward, kubectl-client, kubectl-server, argocd, flux",
 		"--field-manager ci":                                          "--field-manager goes with --applier kubectl-client or kubectl-server: auto has its own",
 		"--applier changeward --field-manager ci":                     "--field-manager goes with --applier kubectl-client or kubectl-server: changeward has its own",
 		"--applier kubectl-server --field-manager=":                   "--field-manager is empty",
 		"--applier kubectl-client --force-conflicts":                  "--force-conflicts: a client-side apply knows no conflicts",
+		"--applier flux --force-conflicts":                            "--force-conflicts: flux takes fields over in its own way",
+		"--applier argocd --force":                                    "--force goes with --applier kubectl-client",
+		"--applier argocd --field-manager ci":                         "--field-manager goes with --applier kubectl-client or kubectl-server: argocd has its own",
 		"--applier kubectl-server --force":                            "--force goes with --applier kubectl-client",
 		"--force":                                                     "--force goes with --applier kubectl-client",
 		"--applier changeward --owner kustomization/flux-system/apps": "--applier and --owner: the owner says how it applies",
@@ -87,5 +95,24 @@ func TestFlagsOfAppliersThatDoNotGoTogetherAreRefused(t *testing.T) {
 			s.as("bob").run(t, append([]string{verb, "-f", s.dir}, strings.Fields(flags)...)...).exits(t, 1).tells(t, problem)
 		}
 	}
-	s.as("bob").complete(t, "plan", "--applier", "").exits(t, 0).prints(t, "auto\n", "changeward\n", "kubectl-client\n", "kubectl-server\n")
+	s.as("bob").complete(t, "plan", "--applier", "").exits(t, 0).prints(t, "auto\n", "changeward\n", "kubectl-client\n", "kubectl-server\n", "argocd\n", "flux\n")
+}
+
+func TestAnObjectOfAControllerIsPlannedAsThatWouldAndKeepsItsMarks(t *testing.T) {
+	s := shared(t).open(t)
+	const object = "{apiVersion: v1, kind: ConfigMap, metadata: {name: NAME, namespace: NS%s}, data: {a: VALUE}}"
+	of := func(name, value, marks string) string {
+		return s.yaml(strings.NewReplacer("NAME", name, "VALUE", value).Replace(fmt.Sprintf(object, marks)))
+	}
+	s.Apply(t, kubetest.Admin, "kustomize-controller", of("fluxed", `"1"`,
+		", labels: {kustomize.toolkit.fluxcd.io/name: ghost, kustomize.toolkit.fluxcd.io/namespace: flux-system}"))
+	s.Apply(t, kubetest.Admin, "argocd-controller", of("synced", `"1"`, `, annotations: {argocd.argoproj.io/tracking-id: "ghost:/ConfigMap:NS/synced"}`))
+	file := s.write(t, "owned.yaml", of("fluxed", `"2"`, "")+"\n---\n"+of("synced", `"2"`, ""))
+	text := s.as("bob").run(t, "plan", "-f", file).exits(t, 0).prints(t,
+		"planned as by kustomize-controller, which was the last to apply it: a guess, to be settled with --owner", "its Kustomization is not known",
+		"planned as by argocd-controller, which was the last to apply it: a guess, to be settled with --owner", "its Application is not known",
+		"gitops-owned: kustomization/flux-system/ghost (claimed, not verified)")
+	for _, mark := range []string{"labels", "tracking-id: -", "never touches", "reverts"} {
+		assert.Assert(t, !strings.Contains(text.stdout, mark), "%s in %s", mark, text.stdout)
+	}
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/changeward/changeward/pkg/dryrun"
+	"github.com/changeward/changeward/pkg/gitops"
+	"github.com/changeward/changeward/pkg/gitops/argocd"
+	"github.com/changeward/changeward/pkg/gitops/flux"
 )
 
 // nameAuto guesses the applier object by object.
@@ -22,7 +25,7 @@ type applierFlags struct {
 }
 
 func applierNames() []string {
-	return []string{nameAuto, dryrun.Manager, dryrun.NameKubectlClient, dryrun.NameKubectlServer}
+	return []string{nameAuto, dryrun.Manager, dryrun.NameKubectlClient, dryrun.NameKubectlServer, argocd.Applier, flux.Applier}
 }
 
 func applierFlagNames() []string {
@@ -56,6 +59,8 @@ func (f *applierFlags) validate(owned bool) error {
 		return Usage("--field-manager is empty")
 	case f.manager != "" && !kubectl:
 		return Usage("--field-manager goes with --applier kubectl-client or kubectl-server: " + f.name + " has its own")
+	case f.forceConflicts && f.controller():
+		return Usage("--force-conflicts: " + f.name + " takes fields over in its own way")
 	case f.forceConflicts && client:
 		return Usage("--force-conflicts: a client-side apply knows no conflicts; it goes with server-side appliers")
 	case f.force && !client:
@@ -64,8 +69,18 @@ func (f *applierFlags) validate(owned bool) error {
 	return nil
 }
 
-func (f *applierFlags) applier() dryrun.Applier {
+// controller says whether the applier is that of a GitOps controller.
+func (f *applierFlags) controller() bool { return f.name == argocd.Applier || f.name == flux.Applier }
+
+// needsTools says whether the cluster's controllers may apply.
+func (f *applierFlags) needsTools() bool { return f.name == nameAuto || f.controller() }
+
+// applier is the one named. tools are those of the cluster, where they are
+// needed.
+func (f *applierFlags) applier(tools *gitops.Tools) dryrun.Applier {
 	switch f.name {
+	case argocd.Applier, flux.Applier:
+		return tools.Applier(f.name)
 	case dryrun.NameKubectlClient:
 		return dryrun.KubectlClient(f.manager, f.force)
 	case dryrun.NameKubectlServer:
@@ -73,5 +88,5 @@ func (f *applierFlags) applier() dryrun.Applier {
 	case dryrun.Manager:
 		return dryrun.Changeward(f.forceConflicts)
 	}
-	return dryrun.Auto(f.forceConflicts)
+	return dryrun.Auto(f.forceConflicts, tools.By)
 }

@@ -18,11 +18,19 @@ func (s *Session) owner(ctx context.Context, p *planning) (*gitops.Owner, error)
 }
 
 // applier of the manifests.
-func (p *planning) applier() dryrun.Applier {
+func (s *Session) applier(ctx context.Context, p *planning) (err error) {
 	if p.owner != nil {
-		return p.owner.Applies()
+		p.applier = p.owner.Applies()
+		return nil
 	}
-	return p.input.applier.applier()
+	var tools *gitops.Tools
+	if flags := p.input.applier; flags.needsTools() {
+		if tools, err = gitops.FindTools(ctx, dryrun.Reader{Client: s.Client, Kinds: p.kinds}); err != nil {
+			return err
+		}
+	}
+	p.applier = p.input.applier.applier(tools)
+	return nil
 }
 
 // observeOwners adds what the owner would delete, and who owns what was

@@ -30,6 +30,7 @@ type planning struct {
 	problems []manifest.Problem
 	masker   manifest.Masker
 	owner    *gitops.Owner // nil: nobody's
+	applier  dryrun.Applier
 	departed []dryrun.Departed
 }
 
@@ -68,6 +69,9 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 	} else if p.owner != nil {
 		namespace = cmp.Or(p.owner.DefaultNamespace, namespace)
 	}
+	if err := s.applier(ctx, p); err != nil {
+		return nil, err
+	}
 	set, unresolved := manifest.Resolve(objects, p.kinds, namespace, problems...)
 	problems = append(problems, unresolved...)
 	p.set, p.problems = set, problems
@@ -89,7 +93,7 @@ func (s *Session) observe(ctx context.Context, p *planning) (*plan.Plan, plan.In
 	if policyInForce := s.policy(); policyInForce != nil {
 		in.IgnorePaths, in.WholeObjects = policyInForce.IgnorePaths, policyInForce.Staleness == policy.StalenessObject
 	}
-	options := dryrun.ObserveOptions{Kinds: p.kinds, Applier: p.applier(), Masker: p.masker, Progress: progress.Report}
+	options := dryrun.ObserveOptions{Kinds: p.kinds, Applier: p.applier, Masker: p.masker, Progress: progress.Report}
 	var err error
 	if in.Observations, err = s.Client.Observe(ctx, p.set, options); err != nil {
 		return nil, in, err

@@ -23,7 +23,7 @@ func (o *observer) admission(t *target, m moment, s *diff.Schema) ([]plan.Admiss
 	if isExempt(t.gvk.GroupKind()) {
 		return nil, nil
 	}
-	desired := normalised(t.object)
+	desired := normalised(t.sent(m))
 	expected, err := expectation(m.posted, desired, s)
 	if err != nil {
 		return nil, fmt.Errorf("tell what admission adds: %w", err)

@@ -10,84 +10,107 @@ import (
 	"github.com/changeward/changeward/pkg/manifest"
 )
 
-// Auto guesses for each object who applies it, by the managed fields of LIVE:
-// who applied it last, kubectl in either way, or changeward. What a GitOps
-// controller or anybody else applied, and what does not exist, is planned as
-// changeward. A guess is noted. Force takes fields over from other managers
-// where the guess is a server-side apply.
-func Auto(force bool) Applier { return auto{force} }
+// Controllers finds the applier of a GitOps controller by the field manager of
+// its applies, and whether those are server-side. nil is none that it knows.
+type Controllers func(manager string, serverSide bool) Applier
 
-type auto struct{ force bool }
+// Auto guesses for each object who applies it, by the managed fields of LIVE:
+// who applied it last, kubectl in either way, a GitOps controller or changeward.
+// What anybody else applied, and what does not exist, is planned as changeward.
+// A guess is noted. Force takes fields over from other managers where the guess
+// is a server-side apply by kubectl or changeward.
+func Auto(force bool, controllers Controllers) Applier { return auto{force, controllers} }
+
+type auto struct {
+	force       bool
+	controllers Controllers
+}
 
 // Hooks are known to some appliers, and a guess must hide none.
 func (auto) Hooks() bool { return true }
 
 func (auto) Desired(object manifest.Object) (manifest.Object, error) { return object, nil }
 
+// Treat asks the applier that is guessed. Where that is a controller, the
+// object is not what was planned to be sent so far.
 func (a auto) Treat(desired manifest.Object, live *unstructured.Unstructured) (Treatment, error) {
-	applier, note := Changeward(a.force), ""
+	g := guess{applier: Changeward(a.force)}
 	if live != nil {
-		applier, note = a.guess(live.GetManagedFields())
+		g = a.guess(live.GetManagedFields())
 	}
-	treatment, err := applier.Treat(desired, live)
-	if note != "" {
-		treatment.Notes = append(treatment.Notes, note)
+	sent, err := g.applier.Desired(desired)
+	if err != nil {
+		return Treatment{}, err
+	}
+	treatment, err := g.applier.Treat(sent, live)
+	if g.controller && treatment.Content == nil {
+		treatment.Content = sent.Content
+	}
+	if g.note != "" {
+		treatment.Notes = append(append([]string{g.note}, sent.Notes[len(desired.Notes):]...), treatment.Notes...)
 	}
 	return treatment, err
 }
 
+// guess is who applied an object, and what to say of it.
+type guess struct {
+	applier    Applier
+	note       string
+	controller bool
+}
+
 // guess is who applied last.
-func (a auto) guess(entries []metav1.ManagedFieldsEntry) (applier Applier, note string) {
-	applier = Changeward(a.force)
+func (a auto) guess(entries []metav1.ManagedFieldsEntry) guess {
+	found := guess{applier: Changeward(a.force)}
 	var latest time.Time
+	known := false
 	for _, entry := range entries {
-		guessed, reason := a.appliedBy(entry)
-		if guessed == nil {
+		guessed := a.appliedBy(entry)
+		if guessed.applier == nil {
 			continue
 		}
 		var at time.Time
 		if entry.Time != nil {
 			at = entry.Time.Time
 		}
-		if note == "" || at.After(latest) {
-			applier, note, latest = guessed, reason, at
+		if !known || at.After(latest) {
+			found, latest, known = guessed, at, true
 		}
 	}
-	return applier, strings.TrimSpace(note)
+	return found
 }
 
 // appliedBy is the applier that an entry of managed fields is the trace of,
-// nil where it is no trace of an apply. The note about changeward itself is
-// blank.
-func (a auto) appliedBy(entry metav1.ManagedFieldsEntry) (applier Applier, note string) {
-	if entry.Subresource != "" {
-		return nil, ""
+// none where it is no trace of an apply.
+func (a auto) appliedBy(entry metav1.ManagedFieldsEntry) guess {
+	serverSide := entry.Operation == metav1.ManagedFieldsOperationApply
+	if entry.Subresource != "" || !serverSide && !holdsLastApplied(entry) {
+		return guess{}
 	}
-	if entry.Operation == metav1.ManagedFieldsOperationApply {
-		switch entry.Manager {
-		case Manager:
-			return Changeward(a.force), " "
-		case kubectlServerManager:
-			return KubectlServer("", a.force), guessed("kubectl apply --server-side")
-		case lastAppliedManager:
-			return nil, ""
-		}
-		return Changeward(a.force), stranger(entry.Manager)
+	if controller := a.controllers(entry.Manager, serverSide); controller != nil {
+		return guess{applier: controller, controller: true, note: "planned as by " + entry.Manager +
+			", which was the last to apply it: a guess, to be settled with --owner"}
 	}
+	switch {
+	case serverSide && entry.Manager == lastAppliedManager:
+		return guess{}
+	case serverSide && entry.Manager == Manager:
+		return guess{applier: Changeward(a.force)}
+	case serverSide && entry.Manager == kubectlServerManager:
+		return guess{applier: KubectlServer("", a.force), note: guessed("kubectl apply --server-side")}
+	case !serverSide && strings.HasPrefix(entry.Manager, "kubectl"):
+		return guess{applier: KubectlClient(entry.Manager, false), note: guessed("kubectl apply")}
+	}
+	return guess{applier: Changeward(a.force), note: entry.Manager + " was the last to apply it, and it is planned as changeward: " +
+		"name who applies it with --owner or --applier"}
+}
+
+// holdsLastApplied says whether an entry is the trace of a client-side apply.
+func holdsLastApplied(entry metav1.ManagedFieldsEntry) bool {
 	set, err := setOf(entry)
-	if err != nil || !lastAppliedField().Difference(set).Empty() {
-		return nil, ""
-	}
-	if !strings.HasPrefix(entry.Manager, "kubectl") {
-		return Changeward(a.force), stranger(entry.Manager)
-	}
-	return KubectlClient(entry.Manager, false), guessed("kubectl apply")
+	return err == nil && lastAppliedField().Difference(set).Empty()
 }
 
 func guessed(applier string) string {
 	return "planned as `" + applier + "`, which was the last to apply it: a guess, to be settled with --applier"
-}
-
-func stranger(manager string) string {
-	return manager + " was the last to apply it, and it is planned as changeward: name who applies it with --owner or --applier"
 }

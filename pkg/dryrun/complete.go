@@ -35,6 +35,9 @@ func (o *observer) dryRun(ctx context.Context, t *target, seen *plan.Observation
 	if m.treatment.Applier.Mode != "" { // LIVE could be read
 		seen.Applier, seen.Skip = m.treatment.Applier, m.treatment.Skip
 	}
+	if m.treatment.Content != nil {
+		seen.Object.Content = o.maskOf(t, m)(m.treatment.Content)
+	}
 	if m.live != nil {
 		seen.ResourceVersion = m.live.GetResourceVersion()
 		seen.Live = o.maskOf(t, m)(bare(m.live, t))
@@ -68,7 +71,7 @@ func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan
 			return err
 		}
 	} else {
-		seen.TakesOver = o.takeovers(t, m.taken, schema)
+		seen.TakesOver = o.takeovers(t, m, schema)
 		seen.Holders = holders(m.live, schema)
 		seen.Notes = append(seen.Notes, o.rewriteNotes(t, m, seen.Holders, schema)...)
 	}
@@ -79,7 +82,7 @@ func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan
 // maskOf hides Secret values in any state of an object: what is a value in one
 // of its states is hidden in all.
 func (o *observer) maskOf(t *target, m moment) func(map[string]any) map[string]any {
-	states := []map[string]any{t.object.Content}
+	states := []map[string]any{t.object.Content, t.content(m.treatment)}
 	for _, state := range []*unstructured.Unstructured{m.live, m.merged, m.posted, m.plain} {
 		if state != nil {
 			states = append(states, state.Object)

@@ -51,8 +51,8 @@ func managerOf(message string) string {
 // conflicts gives each conflict its path in the plan's form, and the value
 // that the field would become, masked. What a Secret holds by its stringData
 // is told as the data that it is.
-func (o *observer) conflicts(t *target, found []conflict, s *diff.Schema) []plan.Conflict {
-	desired := o.mask(t.object.Content)
+func (o *observer) conflicts(t *target, m moment, found []conflict, s *diff.Schema) []plan.Conflict {
+	desired := o.maskOf(t, m)(t.content(m.treatment))
 	out := make([]plan.Conflict, 0, len(found))
 	for _, c := range found {
 		field := c.field
@@ -66,9 +66,9 @@ func (o *observer) conflicts(t *target, found []conflict, s *diff.Schema) []plan
 }
 
 // takeovers are the conflicts that force overrides.
-func (o *observer) takeovers(t *target, taken []conflict, s *diff.Schema) []plan.Takeover {
+func (o *observer) takeovers(t *target, m moment, s *diff.Schema) []plan.Takeover {
 	var out []plan.Takeover
-	for _, c := range o.conflicts(t, taken, s) {
+	for _, c := range o.conflicts(t, m, m.taken, s) {
 		out = append(out, plan.Takeover{Manager: c.Manager, Path: c.Path})
 	}
 	return out

@@ -26,7 +26,7 @@ func (o *observer) fail(ctx context.Context, t *target, m moment, err error, see
 	}
 	if found := conflictsOf(err); len(found) > 0 && m.live != nil {
 		schema, _ := o.index.of(ctx, t.gvk) // without it, keys stand in another order
-		failure.Conflicts = o.conflicts(t, found, schema)
+		failure.Conflicts = o.conflicts(t, m, found, schema)
 		failure.Message = conflictMessage(failure.Conflicts)
 		seen.Holders = holders(m.live, schema)
 	}

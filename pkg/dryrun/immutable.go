@@ -22,7 +22,7 @@ func (o *observer) immutable(t *target, m moment, message string, s *diff.Schema
 	if err != nil {
 		return ""
 	}
-	desired, err := kind.FromUnstructured(normalised(t.object), typed.AllowDuplicates)
+	desired, err := kind.FromUnstructured(normalised(t.sent(m)), typed.AllowDuplicates)
 	if err != nil {
 		return ""
 	}

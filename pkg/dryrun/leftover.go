@@ -55,7 +55,7 @@ type leftover struct {
 }
 
 func (l leftover) notes(t *target, m moment) ([]string, error) {
-	desired, err := l.fields(normalised(t.object))
+	desired, err := l.fields(normalised(t.sent(m)))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func (o *observer) rewriteNotes(t *target, m moment, holders map[string]plan.Hol
 	mask := o.maskOf(t, m)
 	before, after := diff.Clean(mask(bare(m.plain, t)), t.served.status), diff.Clean(mask(bare(m.merged, t)), t.served.status)
 	var notes []string
-	for _, transition := range diff.Objects(before, after, t.object.Content, s) {
+	for _, transition := range diff.Objects(before, after, t.content(m.treatment), s) {
 		what := " changes"
 		if transition.Action == diff.Remove {
 			what = " goes"

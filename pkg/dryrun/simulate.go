@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,14 +78,18 @@ func (o *observer) simulate(ctx context.Context, t *target, why string, seen *pl
 	if seen.Schema, err = o.index.of(ctx, t.gvk); err != nil {
 		return err
 	}
-	merged, err := applied(live, normalised(t.object), treatment.Applier, seen.Schema)
+	m := moment{live: live, treatment: treatment}
+	merged, err := applied(live, normalised(t.sent(m)), treatment.Applier, seen.Schema)
 	if err != nil {
 		return fmt.Errorf("simulate an apply: %w", err)
 	}
-	m := moment{live: live, merged: &unstructured.Unstructured{Object: merged}}
+	m.merged = &unstructured.Unstructured{Object: merged}
 	seen.Unverified, seen.ResourceVersion = why, live.GetResourceVersion()
 	seen.Live, seen.Merged = o.maskOf(t, m)(bare(live, t)), o.maskOf(t, m)(bare(m.merged, t))
 	seen.Holders = holders(live, seen.Schema)
+	if !reflect.DeepEqual(seen.Live, seen.Merged) {
+		seen.Notes = append(seen.Notes, treatment.Notes...)
+	}
 	return nil
 }
 

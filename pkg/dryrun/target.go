@@ -88,6 +88,13 @@ func (t *target) content(treatment Treatment) map[string]any {
 	return t.object.Content
 }
 
+// sent is the object as the applier sends it in a moment.
+func (t *target) sent(m moment) manifest.Object {
+	out := t.object
+	out.Content = t.content(m.treatment)
+	return out
+}
+
 // apply asks for MERGED: what a server-side apply would leave.
 func (t *target) apply(ctx context.Context, treatment Treatment, force bool) (*unstructured.Unstructured, error) {
 	body := t.body

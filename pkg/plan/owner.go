@@ -39,12 +39,13 @@ func (s *subject) noteOwners(planned string) {
 		if !owner.Verified {
 			s.Notes = append(s.Notes, "owner "+owner.Name+" is claimed, not verified: "+owner.Why)
 		}
-		if owner.Name == planned || planned == "" && owner.Applier == s.Applier {
+		if owner.Name == planned {
 			continue
 		}
 		s.others = append(s.others, owner)
 		switch {
 		case !owner.Verified || s.Body.Operation == None:
+		case planned == "" && owner.Applier == s.Applier: // planned as the owner would, but not for it
 		case planned != "":
 			s.Notes = append(s.Notes, "it belongs to "+owner.Name+", and this plan is made for "+planned)
 		default:

@@ -177,10 +177,10 @@ func TestRisksOfTheCluster(t *testing.T) {
 		{name: "an owner", live: `{kind: ConfigMap, data: {a: "1"}}`, merged: `{kind: ConfigMap, data: {a: "2"}}`, change: func(o *plan.Observation) {
 			o.Owners = []plan.Owner{{Name: "application/argocd/shop", Applier: "argocd", Verified: true}, {Name: "kustomization/flux-system/ghost", Applier: "flux"}}
 		}, want: "gitops-owned: application/argocd/shop, kustomization/flux-system/ghost (claimed, not verified)"},
-		{name: "the owner itself", live: `{kind: ConfigMap, data: {a: "1"}}`, merged: `{kind: ConfigMap, data: {a: "2"}}`, change: func(o *plan.Observation) {
+		{name: "planned as its owner would, but not for it", live: `{kind: ConfigMap, data: {a: "1"}}`, merged: `{kind: ConfigMap, data: {a: "2"}}`, change: func(o *plan.Observation) {
 			o.Applier.Name = "flux"
 			o.Owners = []plan.Owner{{Name: "kustomization/flux-system/apps", Applier: "flux", Verified: true}}
-		}},
+		}, want: "gitops-owned: kustomization/flux-system/apps"},
 		{name: "a claim in a manifest", merged: `{kind: ConfigMap, metadata: {labels: {kustomize.toolkit.fluxcd.io/name: payments}}}`,
 			want: `gitops-owned: claims an owner: metadata.labels["kustomize.toolkit.fluxcd.io/name"] = "payments"`},
 		{name: "the claim that Flux writes itself", merged: `{kind: ConfigMap, metadata: {labels: {kustomize.toolkit.fluxcd.io/name: payments}}}`,

@@ -11,9 +11,23 @@ import (
 	"github.com/changeward/changeward/pkg/plan"
 )
 
+// Unowned is the application controller as it syncs by default, for objects
+// whose Application is not known: they keep the marks of their owner, and new
+// ones get none. serverSide says that the Application has
+// ServerSideApply=true.
+func Unowned(serverSide bool, s Settings) dryrun.Applier {
+	a := &Application{}
+	if serverSide {
+		a.SyncOptions = []string{"ServerSideApply=true"}
+	}
+	return applier{a, s}
+}
+
+// unknown is what a plan lacks that knows no Application.
+const unknown = "its Application is not known, nor what that says of sync options, ignored differences and pruning: name it with --owner"
+
 // NewApplier is the application controller as it syncs an Application of an
-// install. An Application without a name stands for one that is not known: its
-// objects keep the annotations of their owner, and new ones get none.
+// install.
 func NewApplier(a *Application, s Settings) dryrun.Applier { return applier{a, s} }
 
 type applier struct {
@@ -43,10 +57,12 @@ func (p applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 		Skip:       options.Skip,
 		Validation: metav1.FieldValidationWarn,
 	}
+	if p.a.Name == "" {
+		treatment.Notes = append(treatment.Notes, unknown)
+	}
 	if p.a.Name == "" && live != nil {
-		desired = likeLive(desired, present)
+		desired = p.s.likeLive(desired, present)
 		treatment.Content = desired.Content
-		treatment.Notes = append(treatment.Notes, "the spec of its Application is not known: name it with --owner")
 	}
 	if options.OutOfSyncOnly {
 		treatment.Notes = append(treatment.Notes,

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gitops/argocd"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
@@ -155,10 +156,26 @@ func TestIgnoredDifferencesKeepTheirLiveValuesWhereThatIsAsked(t *testing.T) {
 }
 
 func TestObjectsOfAnApplicationThatIsNotKnownKeepItsMarks(t *testing.T) {
-	live := &unstructured.Unstructured{Object: content(t, `{metadata: {annotations: {argocd.argoproj.io/tracking-id: x, other: y}}}`)}
-	desired := manifest.Object{Content: content(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, annotations: {a: b}}}`)}
-	got, err := argocd.NewApplier(&argocd.Application{}, settings()).Treat(desired, live)
-	assert.NilError(t, err)
-	assert.DeepEqual(t, manifest.Object{Content: got.Content}.Annotations(), map[string]string{"a": "b", "argocd.argoproj.io/tracking-id": "x"})
-	assert.DeepEqual(t, desired.Annotations(), map[string]string{"a": "b"})
+	live := &unstructured.Unstructured{Object: content(t, `{metadata: {annotations: {argocd.argoproj.io/tracking-id: x, other: y}, labels: {app.kubernetes.io/instance: shop}}}`)}
+	const kept = "argocd.argoproj.io/tracking-id: x"
+	for method, want := range map[string]string{
+		"annotation":       `{annotations: {a: b, ` + kept + `}, labels: {app.kubernetes.io/instance: chart}, name: c}`,
+		"label":            `{annotations: {a: b, ` + kept + `}, labels: {app.kubernetes.io/instance: shop}, name: c}`,
+		"annotation+label": `{annotations: {a: b, ` + kept + `}, labels: {app.kubernetes.io/instance: shop}, name: c}`,
+	} {
+		given := manifest.Object{Content: content(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, annotations: {a: b}, labels: {app.kubernetes.io/instance: chart}}}`)}
+		before := runtime.DeepCopyJSON(given.Content)
+		applier := argocd.Unowned(false, argocd.ReadSettings("argocd", map[string]string{"application.resourceTrackingMethod": method}))
+		desired, err := applier.Desired(given)
+		assert.NilError(t, err)
+		got, err := applier.Treat(desired, live)
+		assert.NilError(t, err)
+		assert.DeepEqual(t, got.Content["metadata"], any(content(t, want)))
+		assert.DeepEqual(t, given.Content, before)
+		fresh, err := applier.Treat(desired, nil)
+		assert.NilError(t, err)
+		for _, treatment := range []dryrun.Treatment{got, fresh} {
+			assert.Assert(t, strings.Contains(strings.Join(treatment.Notes, "\n"), "its Application is not known"), "%v", treatment.Notes)
+		}
+	}
 }

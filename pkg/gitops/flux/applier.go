@@ -17,10 +17,16 @@ import (
 	"github.com/changeward/changeward/pkg/plan"
 )
 
+// Unowned is kustomize-controller as it applies by default, for objects whose
+// Kustomization is not known: they keep the labels of their owner, and new ones
+// get none.
+func Unowned() dryrun.Applier { return applier{k: &Kustomization{}} }
+
+// unknown is what a plan lacks that knows no Kustomization.
+const unknown = "its Kustomization is not known, nor what that says of common metadata, ignored fields, force and pruning: name it with --owner"
+
 // NewApplier is kustomize-controller as it applies a Kustomization, without
-// flags. A Kustomization without a name stands for one that is not known: its
-// objects keep the labels of their owner, and new ones get none. The error
-// names what is wrong with spec.ignore.
+// flags. The error names what is wrong with spec.ignore.
 func NewApplier(k *Kustomization) (dryrun.Applier, error) {
 	ignored, err := k.ignored()
 	if err != nil {
@@ -67,6 +73,9 @@ func (a applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 	if live != nil {
 		present = live.Object
 	}
+	if a.k.Name == "" {
+		treatment.Notes = append(treatment.Notes, unknown)
+	}
 	if treatment.Skip = Skip(desired, present); treatment.Skip != "" || live == nil {
 		return treatment, nil
 	}
@@ -79,7 +88,6 @@ func (a applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 	treatment.Unmoved = a.ignored.unmoved
 	if a.k.Name == "" {
 		treatment.Content = likeLive(desired, present)
-		treatment.Notes = append(treatment.Notes, "the spec of its Kustomization is not known: name it with --owner")
 	}
 	if len(a.ignored) > 0 {
 		content := desired.Content

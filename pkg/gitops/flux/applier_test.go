@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gitops/flux"
 	"github.com/changeward/changeward/pkg/manifest"
 )
@@ -128,8 +129,7 @@ func entry(manager, operation, subresource, field string) metav1.ManagedFieldsEn
 }
 
 func TestObjectsOfAKustomizationThatIsNotKnownKeepItsLabels(t *testing.T) {
-	applier, err := flux.NewApplier(&flux.Kustomization{})
-	assert.NilError(t, err)
+	applier := flux.Unowned()
 	live := &unstructured.Unstructured{Object: content(t, `{metadata: {labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system, other: y}}}`)}
 	given := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: b}}}`)
 	got, err := applier.Treat(given, live)
@@ -137,4 +137,9 @@ func TestObjectsOfAKustomizationThatIsNotKnownKeepItsLabels(t *testing.T) {
 	assert.DeepEqual(t, manifest.Object{Content: got.Content}.Labels(),
 		map[string]string{"a": "b", "kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"})
 	assert.DeepEqual(t, given.Labels(), map[string]string{"a": "b"})
+	fresh, err := applier.Treat(given, nil)
+	assert.NilError(t, err)
+	for _, treatment := range []dryrun.Treatment{got, fresh} {
+		assert.Assert(t, strings.Contains(strings.Join(treatment.Notes, "\n"), "its Kustomization is not known"), "%v", treatment.Notes)
+	}
 }
