@@ -161,3 +161,14 @@ func proveGuess(t *testing.T, name, text string, apply func(t *testing.T, text s
 		assert.Check(t, slices.Contains(is, name) || o.Object.Name() == "bare", "%s is planned as %v", o.Object.Key(), is)
 	}
 }
+
+func TestMarksThatAGuessedApplierKeepsAreNotTakenForAdmissions(t *testing.T) {
+	text := inNamespace(t, caseFile(t, "B36-job-immutable-force.yaml"))
+	fluxApply(t, apps(), strings.ReplaceAll(text, "migrate:2", "migrate:1"))()
+	o := prove(t, auto(false), text, fluxApply(t, apps(), text))[0]
+	assert.Assert(t, o.Failure == nil && o.Replace, "%+v", o.Failure)
+	assert.Equal(t, o.Object.Labels()["kustomize.toolkit.fluxcd.io/name"], "apps")
+	for _, value := range o.Admission {
+		assert.Assert(t, !strings.Contains(value.Path, "kustomize"), value.Path)
+	}
+}

@@ -11,23 +11,8 @@ import (
 	"github.com/changeward/changeward/pkg/plan"
 )
 
-// Unowned is the application controller as it syncs by default, for objects
-// whose Application is not known: they keep the marks of their owner, and new
-// ones get none. serverSide says that the Application has
-// ServerSideApply=true.
-func Unowned(serverSide bool, s Settings) dryrun.Applier {
-	a := &Application{}
-	if serverSide {
-		a.SyncOptions = []string{"ServerSideApply=true"}
-	}
-	return applier{a, s}
-}
-
-// unknown is what a plan lacks that knows no Application.
-const unknown = "its Application is not known, nor what that says of sync options, ignored differences and pruning: name it with --owner"
-
 // NewApplier is the application controller as it syncs an Application of an
-// install.
+// install. One without a name marks nothing.
 func NewApplier(a *Application, s Settings) dryrun.Applier { return applier{a, s} }
 
 type applier struct {
@@ -56,13 +41,6 @@ func (p applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 		Applier:    plan.Applier{Name: Applier, Manager: Manager},
 		Skip:       options.Skip,
 		Validation: metav1.FieldValidationWarn,
-	}
-	if p.a.Name == "" {
-		treatment.Notes = append(treatment.Notes, unknown)
-	}
-	if p.a.Name == "" && live != nil {
-		desired = p.s.likeLive(desired, present)
-		treatment.Content = desired.Content
 	}
 	if options.OutOfSyncOnly {
 		treatment.Notes = append(treatment.Notes,

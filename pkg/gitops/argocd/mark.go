@@ -35,28 +35,6 @@ func (a *Application) mark(object manifest.Object, s Settings) manifest.Object {
 	return object
 }
 
-// likeLive is an object with the marks of the owner that LIVE names. An install
-// that marks by labels overwrites the manifest's.
-func (s Settings) likeLive(object manifest.Object, live map[string]any) manifest.Object {
-	metadata, _ := object.Content["metadata"].(map[string]any)
-	annotations, _ := metadata["annotations"].(map[string]any)
-	present := manifest.Object{Content: live}
-	for _, key := range []string{trackingID, installationID} {
-		if value := present.Annotations()[key]; value != "" && annotations[key] == nil {
-			annotations = with(annotations, key, value)
-		}
-	}
-	if annotations != nil {
-		metadata = with(metadata, "annotations", annotations)
-	}
-	if value := present.Labels()[s.Label]; value != "" && (s.Method == "label" || s.Method == "annotation+label") {
-		labels, _ := metadata["labels"].(map[string]any)
-		metadata = with(metadata, "labels", with(labels, s.Label, value))
-	}
-	object.Content = with(object.Content, "metadata", metadata)
-	return object
-}
-
 // with is a copy of a map with one member set.
 func with(content map[string]any, key string, value any) map[string]any {
 	out := maps.Clone(content)
