@@ -25,6 +25,7 @@ type Client struct {
 	metadata  metadata.Interface
 	reviews   authenticationv1.AuthenticationV1Interface
 	schemas   *schemas
+	pace      *pace
 }
 
 // New makes a client from kubeconfig settings, and sends nothing. The
@@ -41,11 +42,12 @@ func NewWithCache(config *rest.Config, folder string) (*Client, error) {
 	config.RateLimiter = nil
 	config.WarningHandler = nil
 	config.WarningHandlerWithContext = warningCollector{}
-	guarded, err := guardedClient(config)
+	pace := newPace()
+	guarded, err := guardedClient(config, pace)
 	if err != nil {
 		return nil, fmt.Errorf("client settings: %w", err)
 	}
-	c := &Client{config: config, http: guarded}
+	c := &Client{config: config, http: guarded, pace: pace}
 	if c.dynamic, err = dynamic.NewForConfigAndClient(config, guarded); err != nil {
 		return nil, fmt.Errorf("client settings: %w", err)
 	}
@@ -63,8 +65,9 @@ func NewWithCache(config *rest.Config, folder string) (*Client, error) {
 }
 
 // guardedClient puts the guard around everything that the settings ask for,
-// so that credentials plugins and other wrappers stay inside of it.
-func guardedClient(config *rest.Config) (*http.Client, error) {
+// so that credentials plugins and other wrappers stay inside of it. The pace
+// hears of all answers.
+func guardedClient(config *rest.Config, pace *pace) (*http.Client, error) {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
@@ -78,7 +81,7 @@ func guardedClient(config *rest.Config) (*http.Client, error) {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	guarded.Transport = &guard{next: next, base: strings.TrimSuffix(host.Path, "/")}
+	guarded.Transport = &guard{next: &paced{next: next, pace: pace}, base: strings.TrimSuffix(host.Path, "/")}
 	return &guarded, nil
 }
 

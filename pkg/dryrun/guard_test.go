@@ -94,7 +94,7 @@ func wired(t *testing.T) (*http.Client, *sent, *rest.Config) {
 	config := kubetest.Shared(t).Config(kubetest.Admin)
 	wire := &sent{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { wire.next = next; return wire })
-	client, err := guardedClient(config)
+	client, err := guardedClient(config, newPace())
 	assert.NilError(t, err)
 	return client, wire, config
 }

@@ -73,12 +73,13 @@ func (o *observer) list(ctx context.Context, set manifest.Set) *listed {
 			continue
 		}
 		group.Go(func() error {
-			if found, ok := o.listHome(ctx, at, names); ok {
-				out.mu.Lock()
-				defer out.mu.Unlock()
-				out.homes[at] = found
-			}
-			return nil
+			return o.client.pace.do(ctx, func() {
+				if found, ok := o.listHome(ctx, at, names); ok {
+					out.mu.Lock()
+					defer out.mu.Unlock()
+					out.homes[at] = found
+				}
+			})
 		})
 	}
 	_ = group.Wait() // no list is no error

@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(kubetest.Main(m, "alice:sre", "bob"))
+	os.Exit(kubetest.Main(m, "alice:sre", "bob", "slow"))
 }
 
 // cluster is the shared one, with the namespaces of the cases.

@@ -38,11 +38,10 @@ func (c *Client) Observe(ctx context.Context, set manifest.Set, options ObserveO
 	group.SetLimit(options.Concurrency)
 	for i, object := range set.Objects {
 		group.Go(func() error {
-			if ctx.Err() == nil {
+			return c.pace.do(ctx, func() {
 				seen[i] = o.object(ctx, object)
 				progress()
-			}
-			return ctx.Err()
+			})
 		})
 	}
 	if err := group.Wait(); err != nil {

@@ -78,12 +78,7 @@ func (c *Client) ObserveDeletes(ctx context.Context, departed []Departed, option
 	group := errgroup.Group{}
 	group.SetLimit(options.Concurrency)
 	for i, object := range departed {
-		group.Go(func() error {
-			if ctx.Err() == nil {
-				seen[i] = r.remove(ctx, object)
-			}
-			return ctx.Err()
-		})
+		group.Go(func() error { return c.pace.do(ctx, func() { seen[i] = r.remove(ctx, object) }) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, wrap("observe the deletes", err)
