@@ -84,8 +84,8 @@ func (o *Owner) Judge(observations []plan.Observation) func(live map[string]any)
 			return fate
 		}
 		if policy := (manifest.Object{Content: live}).Annotations()["helm.sh/resource-policy"]; strings.EqualFold(strings.TrimSpace(policy), "keep") {
-			fate.Refuse = fmt.Sprintf("the live object has helm.sh/resource-policy: %s, which only Helm honours: %s would delete this; "+
-				"to keep it, annotate it %s; to delete it, remove that annotation", policy, o.tool(), o.keepMark())
+			fate.Notes = append(fate.Notes, fmt.Sprintf("the live object has helm.sh/resource-policy: %s, which only Helm honours: %s deletes it; "+
+				"to keep it, annotate the live object %s", policy, o.tool(), o.keepMark()))
 		}
 		return fate
 	}

@@ -27,16 +27,21 @@ func TestWhatLiveObjectsGuardIsNotDeleted(t *testing.T) {
 	load(t, fluxManager, "B50-keep-annotations.live.yaml", "B50-keep-annotations.inventory.yaml", "B50-keep-annotations.argo-app.yaml")
 	got := planner{owner: "kustomization/flux-system/b50"}.planned(t, caseFile(t, "B50-keep-annotations.yaml"))
 	assert.DeepEqual(t, lines(got), []string{
+		"- team-a/ConfigMap/b50-helm-keep (delete)",
+		"  owner kustomization/flux-system/b50",
+		"  ! delete: Helm was told to keep it",
+		"  ! prune",
+		"  note: the live object has helm.sh/resource-policy: keep, which only Helm honours: Flux deletes it; " +
+			"to keep it, annotate the live object kustomize.toolkit.fluxcd.io/prune: disabled",
 		"- team-a/ConfigMap/b50-plain (delete)",
 		"  owner kustomization/flux-system/b50",
 		"  ! delete",
 		"  ! prune",
 		"+ team-a/ConfigMap/b50-still-here (create)",
 		"= team-a/ConfigMap/b50-flux-keep (none) Flux does not delete it: the live object has kustomize.toolkit.fluxcd.io/prune: Disabled",
-		"! team-a/ConfigMap/b50-helm-keep Guarded: the live object has helm.sh/resource-policy: keep, which only Helm honours: Flux would delete this; " +
-			"to keep it, annotate it kustomize.toolkit.fluxcd.io/prune: disabled; to delete it, remove that annotation",
 	})
-	d := got.Changes[0].Body.Delete
+	assert.DeepEqual(t, got.Changes[0].Body.Delete.Guards, map[string]string{"helm.sh/resource-policy": "keep"})
+	d := got.Changes[1].Body.Delete
 	assert.Equal(t, d.Propagation, "background")
 	assert.DeepEqual(t, d.Fields, map[string]any{"metadata": map[string]any{"labels": map[string]any{
 		"kustomize.toolkit.fluxcd.io/name": "b50", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}}})

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/changeward/changeward/pkg/manifest"
+import (
+	"strings"
+
+	"github.com/changeward/changeward/pkg/manifest"
+)
 
 // homes are what an object dies with: its namespace, and the definition of its
 // kind.
@@ -73,3 +77,18 @@ func DeletionText(b Body) string {
 	}
 	return text
 }
+
+// deletionDetail is what makes a delete graver than others.
+func deletionDetail(b Body) string {
+	text := DeletionText(b)
+	if b.Delete == nil || !strings.EqualFold(strings.TrimSpace(b.Delete.Guards[helmPolicy]), "keep") {
+		return text
+	}
+	if text != "" {
+		text += "; "
+	}
+	return text + "Helm was told to keep it"
+}
+
+// helmPolicy is an annotation that only Helm honours.
+const helmPolicy = "helm.sh/resource-policy"

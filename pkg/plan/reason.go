@@ -29,8 +29,8 @@ const (
 	ReasonRandom = "Random"
 	// ReasonUnreadable: no answer, or none that can be understood.
 	ReasonUnreadable = "Unreadable"
-	// ReasonGuarded: someone asked to keep an object that would be deleted, in
-	// words that its owner does not read.
+	// ReasonGuarded: an object that the manifests still want would be deleted
+	// under another name of its kind.
 	ReasonGuarded = "Guarded"
 	// ReasonUnaccounted: LIVE and MERGED differ in something that no
 	// transition accounts for.

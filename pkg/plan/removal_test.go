@@ -64,6 +64,18 @@ func TestADeleteHashesTheSameWhateverElseOthersWrite(t *testing.T) {
 	assert.Assert(t, pruned(t, nil, calm).Hash != pruned(t, nil, guarded).Hash)
 }
 
+func TestADeleteOfWhatHelmWasToldToKeepSaysSo(t *testing.T) {
+	for value, want := range map[string]string{"keep": "delete: Helm was told to keep it\nprune", " Keep ": "delete: Helm was told to keep it\nprune", "": "delete\nprune"} {
+		r := removal(t, "old")
+		r.Deletion.Guards = map[string]string{"helm.sh/resource-policy": value}
+		assert.Equal(t, riskText(pruned(t, nil, r).Changes[0].Risks), want)
+	}
+	r := namespaceRemoval(t)
+	r.Deletion.Guards = map[string]string{"helm.sh/resource-policy": "keep"}
+	assert.Equal(t, pruned(t, nil, r).Changes[0].Risks[0].Detail,
+		"deletes Namespace shop, which contains 0 objects of this plan and 2 others (PVC not-in-git); Helm was told to keep it")
+}
+
 func TestADeletedNamespaceSaysWhatDiesWithIt(t *testing.T) {
 	web := observation(t, "web", `data: {a: "1"}`, `data: {a: "1"}`)
 	p := pruned(t, []plan.Observation{web}, namespaceRemoval(t))

@@ -103,7 +103,7 @@ func operationRisks(c Change, prune bool) []Risk {
 	var out []Risk
 	switch b := c.Body; b.Operation {
 	case Delete:
-		out = append(out, Risk{Name: RiskDelete, Detail: DeletionText(b)})
+		out = append(out, Risk{Name: RiskDelete, Detail: deletionDetail(b)})
 		if prune {
 			out = append(out, Risk{Name: RiskPrune})
 		}
