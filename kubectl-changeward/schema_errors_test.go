@@ -64,6 +64,7 @@ func TestEveryVerbAnswersWithOneDocumentWhereNoServerIs(t *testing.T) {
 		"token create": {"a", "--role", "propose"}, "signer enroll": {"--yes"}, "signer create": {"--file", filepath.Join(t.TempDir(), "key")},
 		"policy set": {"-f", file, "--yes"}, "policy test": {"-f", file}, "connect": {"a"},
 		"show": {"1"}, "approve": {"1", "--yes"}, "reject": {"1", "--yes"}, "revoke": {"1", "--yes"}, "policy explain": {"1"},
+		"audit export": {"--out", filepath.Join(t.TempDir(), "bundle")}, "audit archive": {"--out", filepath.Join(t.TempDir(), "bundle"), "--yes"},
 	}
 	alone := []string{"connect", "targets", "version", "signer create"} // ask no server
 	for _, verb := range answering() {

@@ -27,6 +27,8 @@ func documents() map[string]any {
 		render.KindDoctorReport: render.DoctorReport{}, render.KindToken: render.Token{},
 		render.KindSigner: render.Signer{}, render.KindSignerList: render.SignerList{},
 		render.KindTarget: render.TargetResult{}, render.KindTargetList: render.TargetList{}, render.KindVersion: render.Version{},
+		render.KindAuditLog: render.AuditLog{}, render.KindAuditVerification: render.AuditVerification{},
+		render.KindAuditReport: render.AuditReport{}, render.KindAuditExport: render.AuditExport{}, render.KindAuditArchive: render.AuditArchive{},
 	}
 }
 

@@ -153,13 +153,16 @@ const (
 	VerdictApprovalRequired = "approval-required"
 	VerdictDenied           = "denied"
 	VerdictError            = "error"
+	// VerdictArchived is that of a checkpoint, see Archive.
+	VerdictArchived = "archived"
 )
 
 // Audit is one entry of the chain: a decision of the gate that differs from
 // the one before.
 type Audit struct {
 	Actor         Person        `json:"actor"`
-	Auto          bool          `json:"auto,omitempty"` // allowed by policy alone
+	Archive       *Archive      `json:"archive,omitempty"` // of a checkpoint only
+	Auto          bool          `json:"auto,omitempty"`    // allowed by policy alone
 	ClusterUID    string        `json:"clusterUID"`
 	Decisions     []string      `json:"decisions,omitempty"` // digests of the counted decision envelopes
 	Epoch         int           `json:"epoch"`
@@ -174,4 +177,22 @@ type Audit struct {
 	Scope         string        `json:"scope"`
 	Time          string        `json:"time"`
 	Verdict       string        `json:"verdict"`
+}
+
+// Archive is what a checkpoint says: older records were deleted, and lie in a
+// bundle. The chain goes on: the checkpoint's own number and Previous are the
+// newest audit number and the chain head; a checkpoint has neither plan hash
+// nor request.
+type Archive struct {
+	Bundle string  `json:"bundle"` // digest of the file
+	Plan   int     `json:"plan"`   // newest plan number; numbers go on from it
+	Ranges []Range `json:"ranges"` // archived entries by now, oldest first
+}
+
+// Range is consecutive audit entries. Head is the digest of the envelope of the
+// last one, which the entry behind it names as its Previous.
+type Range struct {
+	First int    `json:"first"`
+	Head  string `json:"head"`
+	Last  int    `json:"last"`
 }

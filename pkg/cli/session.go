@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -89,17 +86,11 @@ func (s *Session) openRecords(where string, need Need) error {
 	}
 	s.Install = install.Cluster{Config: s.Config, Store: records}
 	s.Gate = &gate.Gate{Store: records, Attestation: s.attest(need)}
-	if where == "" {
-		return nil
+	path, inFolder, err := folder(where)
+	if err != nil || !inFolder {
+		return err
 	}
-	path, found := strings.CutPrefix(where, "dir:")
-	if !found || path == "" {
-		return Usage(fmt.Sprintf("--state %s: want dir:PATH, or nothing for the cluster", where))
-	}
-	if _, err := os.Stat(path); err != nil {
-		return Fail(ReasonNotFound, fmt.Errorf("--state: %w", err))
-	}
-	s.Gate = &gate.Gate{Store: dir.Open(filepath.Clean(path), time.Now)}
+	s.Gate = &gate.Gate{Store: dir.Open(path, time.Now)}
 	return nil
 }
 

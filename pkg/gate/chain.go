@@ -16,12 +16,20 @@ import (
 // an attacker must not be able to bring back an older policy by damaging a
 // newer one.
 func (l *Ledger) loadChains(all records) error {
-	var err error
-	if l.epochs, err = chain(l, state.TypeEpoch, all[state.TypeEpoch], func(e state.Epoch) link {
-		return link{e.Version, e.Previous, e.Actor, e.ClusterUID, e.Time}
-	}); err != nil {
+	if err := l.loadEpochs(all); err != nil {
 		return err
 	}
+	return l.loadPolicies(all)
+}
+
+func (l *Ledger) loadEpochs(all records) (err error) {
+	l.epochs, err = chain(l, state.TypeEpoch, all[state.TypeEpoch], func(e state.Epoch) link {
+		return link{e.Version, e.Previous, e.Actor, e.ClusterUID, e.Time}
+	})
+	return err
+}
+
+func (l *Ledger) loadPolicies(all records) (err error) {
 	if l.policies, err = chain(l, state.TypePolicy, all[state.TypePolicy], func(p state.Policy) link {
 		return link{p.Version, p.Previous, p.Actor, p.ClusterUID, p.Time}
 	}); err != nil {
@@ -98,17 +106,18 @@ type link struct {
 	time       string
 }
 
+// chain reads the versions of one type; with an error, those that hold so far.
 func chain[P any](l *Ledger, t state.Type, list []state.Record, read func(P) link) ([]version[P], error) {
 	var versions []version[P]
 	previous := ""
 	for i, record := range list {
 		v, err := readVersion(l, t, record, read)
 		if err != nil {
-			return nil, err
+			return versions, err
 		}
 		at := read(v.predicate)
 		if at.version != i+1 || at.previous != previous || record.Name != state.NumberedName(t, i+1) {
-			return nil, broken(t, record.Name, fmt.Sprintf("version %d does not follow version %d", at.version, i))
+			return versions, broken(t, record.Name, fmt.Sprintf("version %d does not follow version %d", at.version, i))
 		}
 		previous = v.digest
 		versions = append(versions, v)

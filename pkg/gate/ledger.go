@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -159,10 +160,12 @@ func (l *Ledger) wantsAttested() bool { return l.policy.Approvals.Identity != po
 
 // ChainHead is the digest of the newest audit entry, "" before the first.
 func (l *Ledger) ChainHead() string {
-	if len(l.audit) == 0 {
+	newest := l.lastEntry()
+	at := slices.IndexFunc(l.audit, func(e entry) bool { return e.Number == newest })
+	if at < 0 {
 		return ""
 	}
-	return l.audit[len(l.audit)-1].digest
+	return l.audit[at].digest
 }
 
 // Now is the store's clock when the ledger was read.

@@ -59,16 +59,26 @@ func (l *Ledger) nextNumber() int {
 			used = append(used, r.Number)
 		}
 	}
+	for _, e := range l.audit { // those before were archived
+		if e.Archive != nil && l.adminByName(e.Actor.Username) {
+			used = append(used, e.Archive.Plan)
+		}
+	}
 	return l.free(last(used)+1, func(n int) string { return state.NumberedName(state.TypePlan, n) })
 }
 
 // nextEntry is the number of the next audit entry.
 func (l *Ledger) nextEntry() int {
+	return l.free(l.lastEntry()+1, func(n int) string { return state.NumberedName(state.TypeAudit, n) })
+}
+
+// lastEntry is the number of the newest audit entry, 0 before the first.
+func (l *Ledger) lastEntry() int {
 	var used []int
 	for _, e := range l.audit {
 		used = append(used, e.Number)
 	}
-	return l.free(last(used)+1, func(n int) string { return state.NumberedName(state.TypeAudit, n) })
+	return last(used)
 }
 
 // nextOutcome is the sequence of the next outcome of a request.

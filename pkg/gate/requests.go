@@ -43,10 +43,23 @@ func (g *Gate) loadRequests(ctx context.Context, l *Ledger, all records) error {
 // readPlan reads the signed header of a plan record. A record that does not
 // hold keeps its number.
 func (l *Ledger) readPlan(record state.Record) Request {
+	r := l.openPlan(record)
+	if r.Void == "" {
+		r.Void, r.Detail = l.doubtfulProposer(record, r)
+	}
+	if r.Void != "" {
+		l.reject(state.TypePlan, record.Name, r.Void, r.Detail)
+	}
+	return r
+}
+
+// openPlan reads it without asking who proposed it.
+func (l *Ledger) openPlan(record state.Record) Request {
 	r := Request{record: record, Created: record.Created}
 	r.Number, _ = state.NumberOf(state.TypePlan, record.Name)
 	opened, err := sign.Open(state.TypePlan, record.Data[state.DataEnvelope], &r.Header)
 	r.Hash, r.SignedBy = opened.Hash, opened.Fingerprint
+	r.ID = state.ChangeID(l.clusterUID, r.Hash, r.Number)
 	switch {
 	case err != nil:
 		r.Void, r.Detail = ReasonRecordInvalid, err.Error()
@@ -58,12 +71,6 @@ func (l *Ledger) readPlan(record state.Record) Request {
 		r.Void, r.Detail = ReasonRecordInvalid, "made for another cluster"
 	case opened.Name != state.ChangeID(l.clusterUID, opened.Hash, r.Header.Number):
 		r.Void, r.Detail = ReasonRecordInvalid, "the subject is another change request"
-	default:
-		r.Void, r.Detail = l.doubtfulProposer(record, r)
-	}
-	r.ID = state.ChangeID(l.clusterUID, r.Hash, r.Number)
-	if r.Void != "" {
-		l.reject(state.TypePlan, record.Name, r.Void, r.Detail)
 	}
 	return r
 }

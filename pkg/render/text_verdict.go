@@ -26,6 +26,9 @@ func (s Style) Gate(view PlanView, r *gate.Result) string {
 	for _, warning := range r.Warnings {
 		l.line(yellow, "warning: "+Escape(warning))
 	}
+	if r.ChainHead != "" {
+		l.line(faint, "audit head: "+Escape(r.ChainHead))
+	}
 	return l.out.String()
 }
 

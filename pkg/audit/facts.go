@@ -1,0 +1,97 @@
+package audit
+
+import (
+	"time"
+
+	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/state"
+)
+
+// Facts are all records of an install at one moment, each opened and judged on
+// its own: is the signature good, was the key its writer's when it was written.
+// Lists are sorted by number or age.
+type Facts struct {
+	ClusterUID  string
+	ClusterName string
+	Now         time.Time
+	FirstPolicy string           // digest of the envelope of policy version 1; "": there is none
+	Policies    []*policy.Policy // the versions that hold
+	Epochs      int              // how many epochs hold
+	Entries     []Entry
+	Plans       []Plan
+	Decisions   []Decision
+	Outcomes    []Outcome
+	Keys        int // enrolled keys, revoked ones too
+	// Faults are records that do not hold, other than those above.
+	Faults []Finding
+}
+
+// Entry is one audit record. One that is void is of its own number at least.
+type Entry struct {
+	state.Audit
+	Name     string // of the record
+	Digest   string // of the stored envelope
+	Created  time.Time
+	SignedBy string // fingerprint
+	ByGate   bool   // signed with the gate key of its time
+	// Admin says that its writer is an admin by name, which only a checkpoint
+	// needs to be.
+	Admin        bool
+	Void, Detail string // why it does not hold; "": it holds
+}
+
+// Plan is one change request.
+type Plan struct {
+	ID, Hash, Name string
+	Number         int
+	Header         state.Plan
+	Created        time.Time
+	SignedBy       string
+	// Known says that the key is the gate's, or enrolled for the proposer.
+	Known        bool
+	Hooks        bool // it has some; only read for archives
+	Chunks       []string
+	Void, Detail string
+}
+
+// Decision is what one person said of one plan.
+type Decision struct {
+	state.Decision
+	Name, Digest, Hash string
+	Created            time.Time
+	SignedBy           string
+	Revoked            bool     // the key has been revoked since
+	Groups             []string // claimed, and checked by admission when it was written
+	Void, Detail       string   // why the signature proves nothing; "": it does
+}
+
+// Outcome is what became of a plan.
+type Outcome struct {
+	state.Outcome
+	Name, Hash   string
+	Created      time.Time
+	Void, Detail string
+}
+
+// plan finds the request that a number and hash are about.
+func (f Facts) plan(number int, hash string) (Plan, bool) {
+	for _, p := range f.Plans {
+		if p.Number == number && p.Hash == hash && hash != "" {
+			return p, true
+		}
+	}
+	return Plan{}, false
+}
+
+// checkpoint is the newest one by an admin, nil if there is none.
+func (f Facts) checkpoint() *Entry {
+	for i := len(f.Entries) - 1; i >= 0; i-- {
+		if e := f.Entries[i]; e.Void == "" && e.Admin && e.Archive != nil {
+			return &f.Entries[i]
+		}
+	}
+	return nil
+}
+
+// Passed says that the gate let the plan of an entry pass.
+func Passed(e state.Audit) bool { return e.Verdict == state.VerdictAllowed || e.NotEnforced }
