@@ -25,7 +25,7 @@ func recordRoles() []runtime.Object {
 		role(Namespace, RoleEnroll, core("configmaps", "create")),
 		role(Namespace, RoleApprove, core("secrets", read...), core("configmaps", "get", "list", "create")),
 		role(Namespace, RoleAudit, core("secrets", read...), core("configmaps", read...)),
-		role(Namespace, RoleAdmin, core("secrets", "get", "list", "delete"), core("configmaps", "get", "list", "create", "delete"),
+		role(Namespace, RoleAdmin, core("secrets", "get", "list", "create", "delete"), core("configmaps", "get", "list", "create", "delete"),
 			rbacv1.PolicyRule{APIGroups: []string{recordsGroup}, Resources: []string{recordsResource}, Verbs: []string{"administer", "purge"}}),
 		role(NamespaceGate, RolePropose, named("secrets", DigestKeySecret)),
 		role(NamespaceGate, RoleGate, named("secrets", GateKeySecret, DigestKeySecret)),
