@@ -84,9 +84,13 @@ func (o *archiveOptions) commit(ctx context.Context, session *cli.Session, archi
 	if err := session.Asker().Confirm(question, o.keys.Yes); err != nil {
 		return err
 	}
-	signer, err := session.OwnKey(ctx, o.keys)
-	if err != nil {
+	signer, first, err := session.OwnKey(ctx, o.keys)
+	switch {
+	case err != nil:
 		return err
+	case first:
+		return cli.Fail(cli.ReasonNoKey, errors.New("you have enrolled no key yet, and a checkpoint counts only from a known one"),
+			"enroll yours with `"+o.streams.Program+" signer enroll`")
 	}
 	digest, err := cli.WriteBundle(o.out+partial, archive.Bundle)
 	if err != nil {

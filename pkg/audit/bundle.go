@@ -95,17 +95,8 @@ func ReadBundle(from io.Reader) (*Bundle, error) {
 	lines := bufio.NewScanner(io.LimitReader(zip, maxBundle))
 	lines.Buffer(make([]byte, 1<<16), maxLine)
 	b := &Bundle{}
-	if !lines.Scan() {
-		return nil, errors.Join(errors.New("no bundle: it is empty"), lines.Err())
-	}
-	if err := state.DecodeStrict(lines.Bytes(), &b.Header); err != nil {
-		return nil, fmt.Errorf("no bundle: %w", err)
-	}
-	if b.Header.Version != BundleVersion {
-		return nil, fmt.Errorf("bundle of version %q, this program reads %q", b.Header.Version, BundleVersion)
-	}
-	if _, err := state.ParseTime(b.Header.Exported); err != nil {
-		return nil, fmt.Errorf("bundle: %w", err)
+	if b.Header, err = readHeader(lines); err != nil {
+		return nil, err
 	}
 	names := map[string]bool{}
 	for lines.Scan() {
@@ -126,6 +117,22 @@ func ReadBundle(from io.Reader) (*Bundle, error) {
 		return nil, fmt.Errorf("bundle: holds %d records, and says %d: it was cut, or something was added", len(b.Records), b.Header.Records)
 	}
 	return b, nil
+}
+
+func readHeader(lines *bufio.Scanner) (header BundleHeader, err error) {
+	if !lines.Scan() {
+		return header, errors.Join(errors.New("no bundle: it is empty"), lines.Err())
+	}
+	if err := state.DecodeStrict(lines.Bytes(), &header); err != nil {
+		return header, fmt.Errorf("no bundle: %w", err)
+	}
+	if header.Version != BundleVersion {
+		return header, fmt.Errorf("bundle of version %q, this program reads %q", header.Version, BundleVersion)
+	}
+	if _, err := state.ParseTime(header.Exported); err != nil {
+		return header, fmt.Errorf("bundle: %w", err)
+	}
+	return header, nil
 }
 
 func readLine(line []byte) (state.Record, error) {

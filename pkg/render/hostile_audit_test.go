@@ -16,7 +16,7 @@ func TestNoAuditCarriesWhatCouldDeceive(t *testing.T) {
 		person := state.Person{Username: s, Groups: []string{s}}
 		found := []audit.Finding{{Reason: s, Record: s, Message: s}, {Reason: s, Message: s}}
 		entry := audit.Entry{Name: s, Digest: s, SignedBy: s, Void: s, Detail: s, Audit: state.Audit{Actor: person, Scope: s, Verdict: s, Reason: s,
-			PlanHash: s, Request: 1, Time: s, Previous: s, Decisions: []string{s}, Requirements: []state.Requirement{{Rule: s, Users: []string{s}}}}}
+			PlanHash: "sha256:00", Request: 1, Time: s, Previous: s, Decisions: []string{s}, Requirements: []state.Requirement{{Rule: s, Users: []string{s}}}}}
 		verification := audit.Verification{Head: s, FirstPolicy: s, Findings: found, Notes: found, Archived: 2, Behind: 2}
 		decisions := []audit.Decision{{Name: s, SignedBy: s, Void: s, Detail: s, Decision: state.Decision{Action: s, Person: person, Reason: s, Ticket: s}},
 			{Decision: state.Decision{Action: s, Person: person, Reason: s, Ticket: s, Emergency: true}}}
@@ -26,13 +26,13 @@ func TestNoAuditCarriesWhatCouldDeceive(t *testing.T) {
 		report := audit.Report{Unapproved: changes, Emergencies: changes, Unenforced: changes, Changes: changes, Archived: 1, From: time.Unix(1, 0),
 			Scopes: []audit.Coverage{{Scope: s, Result: s, Seen: time.Unix(1, 0)}}}
 		limits := []string{s}
-		assertSafe(t, AuditEntries(s, []audit.Entry{entry}))
+		assertSafe(t, AuditEntries("uid", []audit.Entry{entry}))
 		assertSafe(t, Style{}.Verification(verification, limits))
 		assertSafe(t, Style{}.AuditReport(s, report, limits))
 		assertSafe(t, AuditReportMarkdown(s, report, limits))
 		assertSafe(t, AuditExport{File: s, Head: s, FirstPolicy: s}.Text())
 		assertSafe(t, AuditArchive{File: s, Checkpoint: s}.Text())
-		for _, document := range []any{AuditLogDocument(s, []audit.Entry{entry}), AuditVerificationDocument(verification, true, limits),
+		for _, document := range []any{AuditLogDocument("uid", []audit.Entry{entry}), AuditVerificationDocument(verification, true, limits),
 			AuditReportDocument(s, report, true, limits)} {
 			var out bytes.Buffer
 			assert.NilError(t, JSON(&out, document))
