@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
@@ -88,10 +89,18 @@ func (f *InputFlags) ownerRef() (gitops.Ref, error) {
 
 // read reads the manifests. Without a single object it is an error that lists
 // all problems, but for an empty input of an owner, who knows what it would
-// delete; otherwise those are part of the plan.
-func (f *InputFlags) read(streams Streams) ([]manifest.Object, []manifest.Problem, error) {
-	objects, problems := files.Load(files.Options{Filenames: slices.Concat(f.filenames, f.manifests),
-		Recursive: f.recursive, Kustomize: f.kustomize, Stdin: streams.In})
+// delete; otherwise those are part of the plan. Standard input may never end:
+// the waiting ends with the context.
+func (f *InputFlags) read(ctx context.Context, streams Streams) ([]manifest.Object, []manifest.Problem, error) {
+	var problems []manifest.Problem
+	objects, err := await(ctx, func() (objects []manifest.Object, _ error) {
+		objects, problems = files.Load(files.Options{Filenames: slices.Concat(f.filenames, f.manifests),
+			Recursive: f.recursive, Kustomize: f.kustomize, Stdin: streams.In})
+		return objects, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
 	nothing := !slices.ContainsFunc(problems, func(p manifest.Problem) bool { return p.Reason != manifest.ReasonNoObjects })
 	if len(objects) > 0 {
 		return objects, problems, nil

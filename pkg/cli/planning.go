@@ -54,7 +54,7 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 }
 
 func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, error) {
-	objects, problems, err := input.read(s.Streams)
+	objects, problems, err := input.read(ctx, s.Streams)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/term"
@@ -26,8 +27,8 @@ type Streams struct {
 	Interactive bool
 	// Color and ErrColor allow terminal colours on Out and ErrOut.
 	Color, ErrColor bool
-	// Progress says that ErrOut is a terminal, where a line may come and go.
-	Progress bool
+	// Progress says when a long piece of work is worth a line on ErrOut.
+	Progress ProgressTicks
 	// Program is how people call this binary, such as "kubectl changeward".
 	Program string
 }
@@ -38,11 +39,15 @@ func OSStreams(program string) Streams {
 	klog.SetLogger(logr.Discard())
 	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
+	progress := ProgressTicks{First: time.Second, Every: 10 * time.Second}
+	if terminal(os.Stderr) && os.Getenv("TERM") != "dumb" {
+		progress.Every, progress.InPlace = time.Second/5, true
+	}
 	return Streams{
 		In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr, Env: os.Getenv, Program: program,
 		Interactive: terminal(os.Stdin) && terminal(os.Stderr),
 		Color:       terminal(os.Stdout) && !plain, ErrColor: terminal(os.Stderr) && !plain,
-		Progress: terminal(os.Stderr),
+		Progress: progress,
 	}
 }
 

@@ -30,10 +30,10 @@ func (c *Client) Observe(ctx context.Context, set manifest.Set, options ObserveO
 		index:   &schemaIndex{schemas: c.schemas},
 		specs:   specs{Root: openapi3.NewRoot(c.discovery.OpenAPIV3())},
 	}
+	progress := o.progress(len(set.Objects))
 	o.arrivals = arrivalsOf(set, o.isHook)
 	o.listed = o.list(ctx, set)
 	seen := make([]plan.Observation, len(set.Objects))
-	progress := o.progress(len(set.Objects))
 	group := errgroup.Group{}
 	group.SetLimit(options.Concurrency)
 	for i, object := range set.Objects {
@@ -67,6 +67,7 @@ func (o *observer) progress(total int) func() {
 	}
 	var mu sync.Mutex
 	done := 0
+	o.options.Progress(done, total)
 	return func() {
 		mu.Lock()
 		defer mu.Unlock()
