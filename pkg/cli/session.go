@@ -67,13 +67,24 @@ func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Nee
 	if err := s.openRecords(flags.State, need); err != nil {
 		return nil, err
 	}
-	if err := s.identify(ctx); err != nil {
+	unnamed, err := s.identify(ctx)
+	if err == nil && need != TakesRecords {
+		err = unnamed
+	}
+	if err != nil {
 		return nil, err
 	}
 	if need != NeedsCluster {
-		if err := s.load(ctx, need); err != nil {
+		err := s.load(ctx, need)
+		if unnamed != nil && (err != nil || s.Ledger != nil) {
+			return nil, unnamed // records are nothing without their cluster
+		}
+		if err != nil {
 			return nil, err
 		}
+	}
+	if unnamed != nil {
+		streams.Note("note: you may not read Namespace kube-system, by which a cluster is known: no gate will have the hash of this plan")
 	}
 	return s, checkTarget(streams.Program, flags.Target, at.target, s.Ledger)
 }
@@ -108,11 +119,17 @@ func (s *Session) attest(need Need) func(context.Context, []state.Epoch) gate.At
 	}
 }
 
-// identify asks the server for both ends of the connection.
-func (s *Session) identify(ctx context.Context) error {
+// identify asks the server for both ends of the connection. unnamed is that
+// the caller may not know which cluster this is, which a plan can do without
+// where nothing is installed.
+func (s *Session) identify(ctx context.Context) (unnamed, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
+		var refused *dryrun.Error
 		s.Cluster, err = s.Client.Cluster(ctx)
+		if errors.As(err, &refused) && refused.Reason == dryrun.Forbidden {
+			unnamed, err = err, nil
+		}
 		return err
 	})
 	group.Go(func() (err error) {
@@ -123,9 +140,9 @@ func (s *Session) identify(ctx context.Context) error {
 		s.Server, _ = s.Client.ServerVersion(ctx) // tells why a plan is stale, and decides nothing
 		return nil
 	})
-	err := group.Wait()
+	err = group.Wait()
 	s.Gate.ClusterUID = s.Cluster
-	return err
+	return unnamed, err
 }
 
 func (s *Session) load(ctx context.Context, need Need) error {

@@ -1,6 +1,7 @@
 package dryrun
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,41 @@ func valueOf(gvk schema.GroupVersionKind, added diff.Transition) plan.AdmissionV
 		return plan.AdmissionValue{Path: added.Path, Mark: markAssigned}
 	}
 	return plan.AdmissionValue{Path: added.Path, Value: added.New}
+}
+
+// assignments are the fields of an update that the server makes up since
+// neither the manifest nor LIVE has them: a Service that gets its first
+// address, or another port. A dry run puts something else in their place.
+func assignments(t *target, m moment, s *diff.Schema) (out []plan.AdmissionValue) {
+	if t.gvk.GroupKind() != (schema.GroupKind{Kind: "Service"}) {
+		return nil
+	}
+	live, _ := serviceSpec(m.live)
+	taken := map[any]bool{}
+	for _, port := range entriesOf(live, "ports") {
+		taken[port["nodePort"]] = true
+	}
+	for _, transition := range diff.Objects(m.live.Object, m.merged.Object, t.object.Content, s) {
+		for _, leaf := range leavesOf(transition) {
+			_, said := diff.At(t.object.Content, leaf)
+			value, _ := diff.At(m.merged.Object, leaf)
+			port, isPort := value.(int64)
+			if transition.Action != diff.Remove && !said && !(isPort && taken[port]) && serverAssigns(t.gvk.GroupKind(), leaf) {
+				out = append(out, plan.AdmissionValue{Path: leaf, Mark: markAssigned})
+			}
+		}
+	}
+	return out
+}
+
+// leavesOf are the paths of a transition: its own, and those right below.
+func leavesOf(transition diff.Transition) []string {
+	members, _ := transition.New.(map[string]any)
+	paths := []string{transition.Path}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		paths = append(paths, manifest.Child(transition.Path, key))
+	}
+	return paths
 }
 
 // serverAssigns knows the fields that the server makes up where a manifest is

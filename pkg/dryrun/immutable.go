@@ -49,7 +49,7 @@ func (o *observer) immutable(t *target, m moment, message string, s *diff.Schema
 func within(path, message string) bool {
 	for part := range strings.SplitSeq(message, "; ") {
 		field, _, _ := strings.Cut(part, ": ")
-		if rest, inside := strings.CutPrefix(path, field); inside && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+		if inside(path, field) {
 			return true
 		}
 	}

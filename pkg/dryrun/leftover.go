@@ -160,10 +160,7 @@ func (l leftover) tops(set *fieldpath.Set) []string {
 	slices.Sort(out)
 	var tops []string
 	for _, path := range out {
-		below := func(top string) bool {
-			rest, under := strings.CutPrefix(path, top)
-			return under && (rest == "" || rest[0] == '.' || rest[0] == '[')
-		}
+		below := func(top string) bool { return inside(path, top) }
 		if path != "metadata.annotations" && !slices.ContainsFunc(tops, below) {
 			tops = append(tops, path)
 		}

@@ -95,3 +95,9 @@ func resolved(s *diff.Schema, ref smd.TypeRef) smd.Atom {
 	atom, _ := s.Types.Resolve(ref)
 	return atom
 }
+
+// inside says whether a path is at or below another.
+func inside(path, top string) bool {
+	rest, under := strings.CutPrefix(path, top)
+	return under && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}

@@ -156,6 +156,8 @@ func TestAMutationThatNeverComesToRestIsNoRandomOne(t *testing.T) {
 	c.Apply(t, kubetest.Admin, dryrun.Manager, manifest)
 	lines, hash := observation{twice: true}.plan(t, manifest)
 	assert.DeepEqual(t, lines, []string{"~ team-a/ConfigMap/b35 (update)", `metadata.annotations.drip: "x" → "xx"`})
+	assert.DeepEqual(t, built(t, observation{}.observe(t, manifest)).Changes[0].Notes,
+		[]string{"metadata.annotations.drip is not in the manifest: set by admission"})
 	_, again := observation{twice: true}.plan(t, manifest)
 	assert.Equal(t, again, hash)
 }

@@ -32,10 +32,22 @@ func (o *observer) whole(ctx context.Context, t *target, m *moment) error {
 // replace asks whether the object could be created again after the applier has
 // deleted it. LIVE is in the way of its name, so the dry run takes another.
 func (o *observer) replace(ctx context.Context, t *target, m *moment) error {
+	posted, err := t.probe(ctx, m)
+	if err != nil {
+		return err
+	}
+	m.merged, m.posted, m.replaced = posted, posted, true
+	m.taken = nil
+	return nil
+}
+
+// probe creates the desired object under a name that nobody has, and gives the
+// answer the object's own.
+func (t *target) probe(ctx context.Context, m *moment) (*unstructured.Unstructured, error) {
 	probe := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.content(m.treatment))}
 	if m.treatment.Applier.Mode == plan.ModeClientSide {
 		if err := util.CreateApplyAnnotation(probe, unstructured.UnstructuredJSONScheme); err != nil {
-			return withoutObjects(err)
+			return nil, withoutObjects(err)
 		}
 	}
 	name := probeName(m.live)
@@ -45,13 +57,11 @@ func (o *observer) replace(ctx context.Context, t *target, m *moment) error {
 	freeService(probe, m.live)
 	posted, err := t.create(ctx, probe.Object, m.treatment)
 	if err != nil {
-		return errReplace{refusal: err, probe: name, name: t.object.Name()}
+		return nil, errReplace{refusal: err, probe: name, name: t.object.Name()}
 	}
 	rename(posted.Object, name, t.object.Name())
 	restoreService(posted, t.content(m.treatment))
-	m.merged, m.posted, m.replaced = posted, posted, true
-	m.taken = nil
-	return nil
+	return posted, nil
 }
 
 // probeName is a name that nobody has, of an object that is as old as LIVE.

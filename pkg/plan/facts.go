@@ -44,7 +44,7 @@ func factsOf(s subject) facts {
 			continue
 		}
 		plain := plainOf(t.Path)
-		if IsDiffers(t.New) {
+		if isMark(t.New) {
 			f.set = append(f.set, leaf{path: t.Path, plain: plain, value: t.New})
 			continue
 		}
@@ -78,7 +78,7 @@ func without(leaves, other []leaf) []leaf {
 
 // flatten lists the leaves of a value in a fixed order; none for nil.
 func flatten(path, plain string, value any) []leaf {
-	if IsDiffers(value) {
+	if isMark(value) {
 		return []leaf{{path: path, plain: plain, value: value}}
 	}
 	switch v := value.(type) {

@@ -96,7 +96,9 @@ func (o Observation) schema(other Observation) *diff.Schema {
 }
 
 func (o Observation) transitions() []diff.Transition {
-	return diff.Objects(o.clean(o.Live), o.clean(o.Merged), o.Object.Content, o.Schema)
+	out := diff.Objects(o.clean(o.Live), o.clean(o.Merged), o.Object.Content, o.Schema)
+	markAssigned(out, o.Admission)
+	return out
 }
 
 // again is the object as the second look has it.

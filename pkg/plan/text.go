@@ -11,6 +11,9 @@ import (
 // MaskText stands in text for a value that is masked: fixed, without a length.
 const MaskText = "(masked)"
 
+// AssignedText stands in text for a value that the server makes up.
+const AssignedText = "(assigned by the server)"
+
 // DiffersText stands in text for a value that differs from run to run.
 const DiffersText = "(differs from run to run)"
 
@@ -94,7 +97,7 @@ func TransitionText(t diff.Transition) string {
 func AdmissionText(a AdmissionValue) string {
 	switch a.Mark {
 	case MarkAssigned:
-		return a.Path + " (assigned by the server)"
+		return a.Path + " " + AssignedText
 	case MarkDiffers:
 		return a.Path + " (set by admission, differs each time)"
 	}
@@ -115,6 +118,9 @@ const (
 func ValueText(value any) string {
 	if _, masked := value.(state.Masked); masked {
 		return MaskText
+	}
+	if IsAssigned(value) {
+		return AssignedText
 	}
 	return jsonOf(Shown(value))
 }

@@ -81,7 +81,8 @@ type Observation struct {
 	TakesOver []Takeover
 	// Unverified says what the server could not check; "" means that it did.
 	Unverified string
-	// Admission is what the server adds beyond manifest and defaults.
+	// Admission is what the server adds beyond manifest and defaults. Of an
+	// update it is only what the server makes up: transitions show all else.
 	Admission []AdmissionValue
 	Warnings  []string
 	Notes     []string

@@ -60,7 +60,7 @@ func (l *lines) block(colour, indent, text string) {
 		shown = all[:maxLines]
 	}
 	for _, line := range shown {
-		l.line(colour, indent+line)
+		l.line(colour, indent+l.style.cut(line, line))
 	}
 	if rest := len(all) - len(shown); rest > 0 {
 		l.line(faint, indent+"… "+count(rest, "more line", "more lines")+" (shown by -o json and by approve)")

@@ -148,7 +148,7 @@ func (l *lines) largeTransition(path string, t diff.Transition) {
 				", now "+size(t.New, after)+" (shown by -o json and by approve)")
 			return
 		}
-		l.line(hunkColour(line), indent+"  "+line)
+		l.line(hunkColour(line), indent+"  "+l.style.cut(line, line))
 	}
 }
 
@@ -167,7 +167,7 @@ func hunkColour(line string) string {
 func (l *lines) admission(added plan.AdmissionValue) string {
 	switch added.Mark {
 	case plan.MarkAssigned:
-		return Escape(added.Path) + ": (assigned by the server)"
+		return Escape(added.Path) + ": " + plan.AssignedText
 	case plan.MarkDiffers:
 		return Escape(added.Path) + ": (set by admission, differs from run to run)"
 	}

@@ -59,12 +59,20 @@ func TestLargeValuesAreCutWithSizeAndDigestButNotForSigners(t *testing.T) {
 	p := storyPlan()
 	p.Changes[1].Body.Transitions = []diff.Transition{
 		{Path: "data.big", Action: diff.Change, Old: "x", New: strings.Repeat("y", 5000)},
-		{Path: "data.long", Action: diff.Add, New: strings.Repeat("line\n", 500)}}
+		{Path: "data.long", Action: diff.Add, New: strings.Repeat("line\n", 500)},
+		{Path: "data.wide", Action: diff.Add, New: "a\n" + strings.Repeat("w", 5001) + "\nb\n"}}
+	created := flagChange()
+	created.Body.Operation, created.Body.Transitions = plan.Create, nil
+	created.Body.Object = map[string]any{"data": map[string]any{"blob": strings.Repeat("z", 5002)}}
+	p.Changes = append(p.Changes, created)
 	short, full := Style{}.Plan(PlanView{Plan: p}), Style{Full: true}.Plan(PlanView{Plan: p})
-	assert.Assert(t, len(short) < 3000, "%d bytes", len(short))
+	assert.Assert(t, len(short) < 4000, "%d bytes", len(short))
 	assert.Assert(t, strings.Contains(short, "… (5.0 kB, sha256:"), short)
 	assert.Assert(t, strings.Contains(short, "more lines, now (2.5 kB"), short)
-	assert.Assert(t, strings.Contains(full, strings.Repeat("y", 5000)))
+	assert.Equal(t, strings.Count(short, "… (5.0 kB, sha256:"), 3, short)
+	for letter, n := range map[string]int{"y": 5000, "w": 5001, "z": 5002} {
+		assert.Assert(t, strings.Contains(full, strings.Repeat(letter, n)))
+	}
 	assert.Equal(t, strings.Count(full, "+line"), 500)
 }
 

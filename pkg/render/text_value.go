@@ -29,6 +29,12 @@ func (s Style) inline(v any) string {
 	default:
 		text = compact(v)
 	}
+	return s.cut(v, text)
+}
+
+// cut is the beginning of a long text, with size and digest of the value that
+// it stands for.
+func (s Style) cut(v any, text string) string {
 	if s.Full || len(text) <= maxValue {
 		return text
 	}
@@ -62,8 +68,11 @@ func object(v any) string {
 	return string(data)
 }
 
-// named replaces masks by the word that people see.
+// named replaces masks and marks by the words that people see.
 func named(v any) any {
+	if plan.IsAssigned(v) {
+		return plan.AssignedText
+	}
 	switch v := v.(type) {
 	case state.Masked, *state.Masked:
 		return plan.MaskText
