@@ -17,11 +17,19 @@ import (
 const policySetLong = `Check a policy, show what it changes, sign it and store it as the next version.
 
 The role bindings of proposers, approvers, auditors and admins are kept in step with the people
-that the policy names; --no-bindings leaves them to Git.`
+that the policy names; --no-bindings leaves them to Git.
+
+With --state dir:PATH and a folder that is not there yet, records begin in it, in files: your key, and
+this policy as the first. There signatures are all there is, so the policy must say so
+(approvals.identity: signed) and name approvers as users.`
 
 const policySetExample = `  kubectl changeward policy show > policy.yaml
   kubectl changeward policy test policy-tests.yaml --policy policy.yaml
-  kubectl changeward policy set policy.yaml`
+  kubectl changeward policy set policy.yaml
+
+  # a trial without an install, or records kept out of the cluster
+  kubectl changeward policy set policy.yaml --state dir:records
+  kubectl changeward gate -f apps/shop --state dir:records`
 
 type policySetOptions struct {
 	streams    cli.Streams
@@ -61,6 +69,23 @@ func (o *policySetOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.cluster.InFiles() {
+		o.noBindings = true
+		if err := cli.FitsFiles(next); err != nil {
+			return err
+		}
+	}
+	if path, err := cli.NewFolder(ctx, o.cluster); path != "" || err != nil {
+		if err != nil {
+			return err
+		}
+		return o.start(ctx, path, string(source), next)
+	}
+	return o.replace(ctx, source, next)
+}
+
+// replace sets the next version of a policy that is there.
+func (o *policySetOptions) replace(ctx context.Context, source []byte, next *policy.Policy) error {
 	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords)
 	if err != nil {
 		return err
@@ -93,6 +118,28 @@ func (o *policySetOptions) run(ctx context.Context) error {
 	return o.finish(ctx, session, next, version, "is in force")
 }
 
+// start begins records in a folder with this policy.
+func (o *policySetOptions) start(ctx context.Context, path, source string, first *policy.Policy) error {
+	at := *o.cluster
+	at.State = ""
+	session, err := cli.Connect(ctx, &at, o.streams, cli.NeedsCluster)
+	if err != nil {
+		return err
+	}
+	if err := o.ask(session, "", source, nil, first.Warnings()); err != nil {
+		return err
+	}
+	signer, err := session.Finder(o.keys).Find(ctx, o.keys.Key)
+	if err != nil {
+		return err
+	}
+	if err := session.StartFolder(ctx, path, source, signer); err != nil {
+		return err
+	}
+	session.NoteEnrolled(signer)
+	return o.finish(ctx, session, first, 1, "is in force, the first of records in "+path)
+}
+
 // finish keeps the bindings in step and answers. state is the version's, in words.
 func (o *policySetOptions) finish(ctx context.Context, session *cli.Session, next *policy.Policy, version int, state string) error {
 	changes, err := o.bindings(ctx, session, next, false)
@@ -101,7 +148,7 @@ func (o *policySetOptions) finish(ctx context.Context, session *cli.Session, nex
 			"set the same policy again to repeat only that")
 	}
 	return o.streams.Print(o.output, cli.Result{
-		Text: func() string { return fmt.Sprintf("policy version %d %s\n", version, state) },
+		Text: func() string { return fmt.Sprintf("policy version %d %s\n", version, render.Escape(state)) },
 		JSON: func() any {
 			return render.PolicySet{Type: render.Head(render.KindPolicySet), Version: version, Bindings: append([]string{}, changes...), Warnings: append([]string{}, next.Warnings()...)}
 		},

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/changeward/changeward/pkg/audit"
@@ -31,11 +29,11 @@ func (r *Records) Offline() bool { return r.Session == nil }
 // OpenRecords opens a bundle, if one is named, else the folder of --state, else
 // the records of the cluster that the flags lead to.
 func OpenRecords(ctx context.Context, flags *ClusterFlags, streams Streams, bundle string) (*Records, error) {
-	path, inFolder, err := folder(flags.State)
+	path, err := folder(flags.State)
 	switch {
 	case err != nil:
 		return nil, err
-	case bundle != "" && inFolder:
+	case bundle != "" && path != "":
 		return nil, Usage("choose one of --bundle and --state")
 	case bundle != "":
 		read, _, err := ReadBundle(bundle)
@@ -43,7 +41,7 @@ func OpenRecords(ctx context.Context, flags *ClusterFlags, streams Streams, bund
 			return nil, err
 		}
 		return offline(ctx, read.Store())
-	case inFolder:
+	case path != "":
 		return offline(ctx, dir.Open(path, time.Now))
 	}
 	targets, err := LoadTargets(streams.Env)
@@ -59,22 +57,6 @@ func OpenRecords(ctx context.Context, flags *ClusterFlags, streams Streams, bund
 	}
 	r.Gate = r.Session.Gate
 	return r, nil
-}
-
-// folder is the path of --state dir:PATH.
-func folder(flag string) (path string, found bool, err error) {
-	if flag == "" {
-		return "", false, nil
-	}
-	path, found = strings.CutPrefix(flag, "dir:")
-	if !found || path == "" {
-		return "", false, Usage(fmt.Sprintf("--state %s: want dir:PATH, or nothing for the cluster", flag))
-	}
-	if _, err := os.Stat(path); err != nil {
-		return "", false, Fail(ReasonNotFound, fmt.Errorf("--state: %w", err),
-			"new records in files start with `policy set FILE --state "+flag+"`")
-	}
-	return filepath.Clean(path), true, nil
 }
 
 // offline takes the cluster that the records are about from their first policy.

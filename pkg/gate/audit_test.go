@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/state"
+	"github.com/changeward/changeward/state/dir"
 )
 
 // story is a world in which three changes were approved, one after the other,
@@ -94,7 +97,18 @@ func TestAnAuditOfWhatNobodyTouchedFindsNothing(t *testing.T) {
 	assert.Equal(t, v.Decisions, 3)
 }
 
+// copied is the same world once more, over a copy of the records.
+func (w *world) copied(t *testing.T) *world {
+	t.Helper()
+	other := *w
+	other.t, other.root = t, filepath.Join(t.TempDir(), "records")
+	assert.NilError(t, os.CopyFS(other.root, os.DirFS(w.root)))
+	other.store = dir.Open(other.root, func() time.Time { return other.now })
+	return &other
+}
+
 func TestAnAuditNamesWhatWasDoneToTheRecords(t *testing.T) {
+	untouched := story(t)
 	for name, test := range map[string]struct {
 		tamper func(w *world)
 		want   []string
@@ -125,8 +139,7 @@ func TestAnAuditNamesWhatWasDoneToTheRecords(t *testing.T) {
 		}, []string{audit.EntryInvalid}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := story(t)
-			w.t = t
+			w := untouched.copied(t)
 			test.tamper(w)
 			assert.DeepEqual(t, w.reasons(audit.Expected{}), test.want)
 		})

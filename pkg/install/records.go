@@ -120,3 +120,29 @@ func relevant(caller state.Person, roles policy.Roles) state.Person {
 }
 
 func sorted(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
+
+// StartRecords makes the records that an install begins with in a store where
+// no cluster keeps them: the caller's key and the first policy. There is no
+// fence, and so no epoch. It can be repeated if it was stopped in between.
+func StartRecords(ctx context.Context, store state.Store, clusterUID string, options Options, source string) error {
+	h, err := readHistory(ctx, store)
+	if err != nil {
+		return err
+	}
+	first, err := policy.Parse([]byte(source))
+	if err != nil {
+		return err
+	}
+	w := &writer{store: store, signer: options.Signer, clusterUID: clusterUID, actor: relevant(options.Caller, first.Roles()),
+		credential: options.Credential}
+	needed, err := h.enrollment(options.Signer, clusterUID, options.Caller.Username)
+	if err != nil {
+		return err
+	}
+	if needed {
+		if err := w.enroll(ctx); err != nil {
+			return err
+		}
+	}
+	return w.firstPolicy(ctx, source)
+}

@@ -61,8 +61,8 @@ func (s *Store) Create(_ context.Context, record state.Record) (state.Record, er
 		return state.Record{}, err
 	}
 	record.Created = s.now().UTC().Truncate(time.Second)
-	// Dots keep an unfinished record out of every list.
-	draft, err := os.MkdirTemp(s.root, ".draft-")
+	s.clean()
+	draft, err := os.MkdirTemp(s.root, draftPrefix)
 	if err != nil {
 		return state.Record{}, failed("create", record.Type, record.Name, err)
 	}
@@ -80,6 +80,29 @@ func (s *Store) Create(_ context.Context, record state.Record) (state.Record, er
 		return state.Record{}, failed("create", record.Type, record.Name, err)
 	}
 	return read(record.Type, place)
+}
+
+// draftPrefix begins the name of an unfinished record. The dot keeps it out of
+// every list.
+const draftPrefix = ".draft-"
+
+// maxDraft is how long writing a record may take: a draft that is older was
+// left by a writer that was killed.
+const maxDraft = time.Hour
+
+// clean removes drafts that nobody will finish. It is no matter if it cannot:
+// they are in no list.
+func (s *Store) clean() {
+	entries, err := os.ReadDir(s.root)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err == nil && entry.IsDir() && strings.HasPrefix(entry.Name(), draftPrefix) && s.now().Sub(info.ModTime()) > maxDraft {
+			_ = os.RemoveAll(filepath.Join(s.root, entry.Name()))
+		}
+	}
 }
 
 // Get implements state.Store.
