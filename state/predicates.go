@@ -95,6 +95,35 @@ type Policy struct {
 	Version    int    `json:"version"`
 }
 
+// RosterKey is one key of one person on a roster.
+type RosterKey struct {
+	Logins    []string `json:"logins,omitempty"` // forge logins of the person
+	Person    string   `json:"person"`           // username
+	PublicKey string   `json:"publicKey"`        // authorized_keys form without comment
+}
+
+// Roster is one version of the list of keys that count, where policy says
+// enrollment: roster.
+type Roster struct {
+	Actor      Person      `json:"actor"`
+	ClusterUID string      `json:"clusterUID"`
+	Expires    string      `json:"expires,omitempty"`
+	Keys       []RosterKey `json:"keys"`
+	Previous   string      `json:"previous,omitempty"` // digest of the envelope of the version before
+	Time       string      `json:"time"`
+	Version    int         `json:"version"`
+}
+
+// Review says that a person has looked at a change that was approved in an
+// emergency; the subject is the request and the plan hash.
+type Review struct {
+	ClusterUID string `json:"clusterUID"`
+	Number     int    `json:"number"`
+	Person     Person `json:"person"`
+	Reason     string `json:"reason"`
+	Time       string `json:"time"`
+}
+
 // AdmissionObject is an admission policy or binding as an epoch knew it.
 type AdmissionObject struct {
 	Generation int64  `json:"generation"`

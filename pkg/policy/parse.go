@@ -21,6 +21,7 @@ type parser struct {
 	reader
 	policy *Policy
 	env    *environment // nil until a rule needs it: it is costly to make
+	skim   bool
 	spec   field
 	at     map[string]field // places that later checks point at
 }
@@ -29,10 +30,25 @@ type parser struct {
 // compiled, type-checked and of bounded cost. The error is Problems: all that
 // is wrong, at once, each with line and path.
 func Parse(source []byte) (*Policy, error) {
+	p := &parser{at: map[string]field{}, policy: defaults()}
+	return p.parse(source)
+}
+
+// ReadAdmins reads who may set the next version, without compiling any rule:
+// an earlier version has no other use. Errors are as of Parse.
+func ReadAdmins(source []byte) (Admins, error) {
+	p := &parser{at: map[string]field{}, policy: defaults(), skim: true}
+	read, err := p.parse(source)
+	if err != nil {
+		return Admins{}, err
+	}
+	return read.Admins, nil
+}
+
+func (p *parser) parse(source []byte) (*Policy, error) {
 	if len(source) > maxSource {
 		return nil, Problems{{Message: "a policy is at most 256 KiB"}}
 	}
-	p := &parser{at: map[string]field{}, policy: defaults()}
 	root, ok := p.document(source)
 	if !ok {
 		return nil, p.problems.orNil()

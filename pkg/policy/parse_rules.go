@@ -21,7 +21,7 @@ func (p *parser) readRule(f field) {
 		p.require(f, key, given)
 	}
 	p.checkRuleName(places["name"], rule.Name)
-	if rule.Match != "" {
+	if rule.Match != "" && !p.skim {
 		p.compile(places["match"], &rule)
 	}
 	approvers, given := places["approvers"]

@@ -26,6 +26,10 @@ type Entry struct {
 	// Signer is the fingerprint that vouched: the key itself for a person's
 	// first key, else an earlier key of the person, or an admin's.
 	Signer string
+	// Doubt says why nothing proves that the key is the person's, as a reason
+	// constant: what the API server vouched for when it was enrolled is not to be
+	// relied on. "" is none.
+	Doubt string
 }
 
 // ValidAt says whether the key could sign at a time: a revoked key could at
@@ -36,10 +40,24 @@ func (e Entry) ValidAt(t time.Time) bool { return e.Revoked == nil && !t.Before(
 type Rejected struct {
 	Record string // name
 	Err    *Error
+	// Asked is the enrolment of a person's further key that nobody has signed for
+	// yet; nil for all else.
+	Asked *Asked
 }
 
-// Ring is the keys that people have enrolled. The zero value is empty.
+// Asked is a key that its owner wants enrolled.
+type Asked struct {
+	Fingerprint string
+	Key         state.Key // with its proof of possession
+	At          time.Time // server time
+}
+
+// Ring is the keys that people have enrolled. The zero value is empty, and can
+// only be read; NewRing makes one to Take records into.
 type Ring struct{ entries map[string]Entry }
+
+// NewRing makes an empty ring.
+func NewRing() Ring { return Ring{entries: map[string]Entry{}} }
 
 // Lookup finds a key by its fingerprint, revoked or not.
 func (r Ring) Lookup(fingerprint string) (Entry, bool) {
@@ -59,17 +77,34 @@ func (r Ring) Entries() []Entry {
 	return all
 }
 
+// Logins are the forge logins of a person, with whichever key they were stated.
+func (r Ring) Logins(username string) []string {
+	var all []string
+	for _, e := range r.Person(username) {
+		all = append(all, e.Logins...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Person lists the keys of one person, revoked ones too, oldest first.
 func (r Ring) Person(username string) []Entry {
 	return slices.DeleteFunc(r.Entries(), func(e Entry) bool { return e.Person != username })
 }
 
-// Trust is what key records are judged against.
+// Trust is what key records are judged against. A function that is nil knows
+// of nothing: of no admin, no doubt, no earlier key.
 type Trust struct {
 	ClusterUID string
-	// Admin says whether the writer of a record, as admission attested it, may
-	// enroll and revoke for others. nil: nobody may.
-	Admin func(writer state.Claims) bool
+	// Admin says whether the writer of a record may enroll and revoke for
+	// others, and if so, why nothing proves that (a reason constant, or "").
+	Admin func(writer state.Claims, key Entry, at time.Time) (is bool, doubt string)
+	// Attested says why the API server's word about who wrote a record at a time
+	// is not to be relied on; "" means that it is.
+	Attested func(fingerprint string, at time.Time) (doubt string)
+	// Earlier names a key that a person signed with before a time, other than
+	// this one and whoever enrolled it; "" is none.
+	Earlier func(person, fingerprint string, before time.Time) string
 }
 
 // BuildRing replays key records in the order in which the server created them.
@@ -79,52 +114,22 @@ type Trust struct {
 // revoked key never returns. What breaks a rule counts for nothing and is
 // named in the second result.
 func BuildRing(records []state.Record, trust Trust) (Ring, []Rejected) {
-	ring := Ring{entries: map[string]Entry{}}
-	var read []keyRecord
-	var rejected []Rejected
-	for _, record := range records {
-		k, err := readKey(record, trust)
-		if err != nil {
-			rejected = append(rejected, Rejected{Record: record.Name, Err: err})
-			continue
-		}
-		read = append(read, k)
-	}
-	slices.SortFunc(read, inOrder)
+	ring := NewRing()
+	read, rejected := ReadKeys(records, trust.ClusterUID)
+	slices.SortFunc(read, func(a, b KeyRecord) int {
+		return cmp.Or(a.Created().Compare(b.Created()), cmp.Compare(a.Rank(), b.Rank()), cmp.Compare(a.Name(), b.Name()))
+	})
 	for _, k := range read {
-		if err := ring.take(k, trust); err != nil {
-			rejected = append(rejected, Rejected{Record: k.record.Name, Err: err})
+		if err := ring.Take(k, trust); err != nil {
+			rejected = append(rejected, k.Rejected(err))
 		}
 	}
 	return ring, rejected
 }
 
-// keyRecord is a key record whose signature and form hold.
-type keyRecord struct {
-	record      state.Record
-	key         state.Key
-	public      ssh.PublicKey
-	fingerprint string // of the key that the record is about
-	signer      string // fingerprint of the key that signed
-}
-
-// inOrder sorts by server time; within its grain of one second a self-signed
-// enrolment comes first, other enrolments next, revocations last.
-func inOrder(a, b keyRecord) int {
-	return cmp.Or(a.record.Created.Compare(b.record.Created), cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.record.Name, b.record.Name))
-}
-
-func (k keyRecord) rank() int {
-	switch {
-	case k.key.Action == state.KeyRevoke:
-		return 2
-	case k.signer != k.fingerprint:
-		return 1
-	}
-	return 0
-}
-
-func (r Ring) take(k keyRecord, trust Trust) *Error {
+// Take takes the next key record into the ring. Records come in the order of
+// Created, within a second that of Rank.
+func (r Ring) Take(k KeyRecord, trust Trust) *Error {
 	known, enrolled := r.entries[k.fingerprint]
 	person := k.key.Person.Username
 	if enrolled && known.Person != person {
@@ -133,38 +138,115 @@ func (r Ring) take(k keyRecord, trust Trust) *Error {
 	if k.key.Action == state.KeyRevoke {
 		return r.revoke(k, known, enrolled, trust)
 	}
-	switch {
-	case enrolled && known.Revoked != nil:
+	if enrolled && known.Revoked != nil {
 		return fail(ReasonKeyRevoked, "%s was revoked", k.fingerprint)
-	case enrolled:
-		return fail(ReasonDuplicateKey, "%s is enrolled by %s", k.fingerprint, known.Record)
-	case !r.vouched(k, trust):
-		return fail(ReasonNotCountersigned, "%s has keys already, and none of them, nor an admin, signed for %s", person, k.fingerprint)
+	}
+	doubt, err := r.vouched(k, trust)
+	if err != nil {
+		return err
+	}
+	if enrolled && (known.Doubt == "" || doubt != "") {
+		return r.addLogins(k, known)
 	}
 	r.entries[k.fingerprint] = Entry{Person: person, Logins: k.key.Logins, Key: k.public, Fingerprint: k.fingerprint,
-		From: k.record.Created, Record: k.record.Name, Signer: k.signer}
+		From: k.record.Created, Record: k.record.Name, Signer: k.signer, Doubt: doubt}
 	return nil
 }
 
-// vouched says whether an enrolment is signed by who may.
-func (r Ring) vouched(k keyRecord, trust Trust) bool {
-	person := k.key.Person.Username
-	if k.record.Claims.Actor != person {
-		return r.byAdmin(k, trust)
+// addLogins is a second enrolment of a key: it may state more forge logins, and
+// takes none away.
+func (r Ring) addLogins(k KeyRecord, known Entry) *Error {
+	merged := slices.Concat(known.Logins, k.key.Logins)
+	slices.Sort(merged)
+	if merged = slices.Compact(merged); len(merged) == len(known.Logins) {
+		return fail(ReasonDuplicateKey, "%s is enrolled by %s", k.fingerprint, known.Record)
 	}
-	if len(r.Person(person)) == 0 {
-		return k.signer == k.fingerprint
-	}
-	return r.validOf(k.signer, person)
+	known.Logins = merged
+	r.entries[k.fingerprint] = known
+	return nil
 }
 
-func (r Ring) revoke(k keyRecord, known Entry, enrolled bool, trust Trust) *Error {
+// List takes a key that an admin listed into the ring, as one that the admin
+// signed for. A key that is there stays whose and as old as it is, but is
+// beyond doubt now; one that is another's, or was revoked, is an error.
+func (r Ring) List(listed Entry) *Error {
+	known, enrolled := r.entries[listed.Fingerprint]
+	switch {
+	case enrolled && known.Person != listed.Person:
+		return fail(ReasonKeyOfAnother, "%s belongs to %s", listed.Fingerprint, known.Person)
+	case enrolled && known.Revoked != nil:
+		return fail(ReasonKeyRevoked, "%s was revoked", listed.Fingerprint)
+	case enrolled:
+		known.Logins = append(slices.Clone(known.Logins), listed.Logins...)
+		known.Doubt = min(known.Doubt, listed.Doubt) // "" before any reason
+		listed = known
+	}
+	r.entries[listed.Fingerprint] = listed
+	return nil
+}
+
+// vouched says whether an enrolment is signed by who may, and what doubt that
+// leaves.
+func (r Ring) vouched(k KeyRecord, trust Trust) (doubt string, err *Error) {
+	person := k.key.Person.Username
+	if k.record.Claims.Actor != person {
+		if by, doubt := r.byAdmin(k, trust); by {
+			return doubt, nil
+		}
+		return "", fail(ReasonNotCountersigned, "%s, who signed for %s, is no admin, or that is not a key of theirs", k.record.Claims.Actor, k.fingerprint)
+	}
+	switch signer := r.entries[k.signer]; {
+	case r.validOf(k.signer, person) && (k.signer != k.fingerprint || signer.Doubt == ""):
+		return signer.Doubt, nil
+	case k.signer != k.fingerprint:
+		return "", fail(ReasonNotCountersigned, "neither a key of %s nor an admin signed for %s", person, k.fingerprint)
+	}
+	doubt = trust.attested(k)
+	if doubt != "" && r.validOf(k.fingerprint, person) {
+		return doubt, nil // no less in doubt than before
+	}
+	if settled := r.settled(person, doubt == ""); settled != "" {
+		return "", fail(ReasonNotCountersigned, "%s has keys already (%s), and none of them, nor an admin, signed for %s", person, settled, k.fingerprint)
+	}
+	if earlier := trust.earlier(k); earlier != "" && r.entries[earlier].Person != person {
+		return "", fail(ReasonNotCountersigned, "%s signed with another key before (%s), so only an admin can enroll %s", person, earlier, k.fingerprint)
+	}
+	return doubt, nil
+}
+
+// settled names a key of a person that must sign for a further one. Keys that
+// are in doubt do not, if the new one is not, unless one was revoked.
+func (r Ring) settled(person string, beyondDoubt bool) string {
+	for _, e := range r.Person(person) {
+		if e.Doubt == "" || e.Revoked != nil || !beyondDoubt {
+			return e.Fingerprint
+		}
+	}
+	return ""
+}
+
+func (t Trust) attested(k KeyRecord) string {
+	if t.Attested == nil {
+		return ""
+	}
+	return t.Attested(k.fingerprint, k.record.Created)
+}
+
+func (t Trust) earlier(k KeyRecord) string {
+	if t.Earlier == nil {
+		return ""
+	}
+	return t.Earlier(k.key.Person.Username, k.fingerprint, k.record.Created)
+}
+
+func (r Ring) revoke(k KeyRecord, known Entry, enrolled bool, trust Trust) *Error {
 	person := k.key.Person.Username
 	own := k.record.Claims.Actor == person && r.validOf(k.signer, person)
+	byAdmin, _ := r.byAdmin(k, trust) // a doubt costs a key, no more
 	switch {
 	case !enrolled:
 		return fail(ReasonUnknownKey, "%s is not enrolled", k.fingerprint)
-	case !own && !r.byAdmin(k, trust):
+	case !own && !byAdmin:
 		return fail(ReasonNotAllowedRevoker, "%s may not revoke a key of %s with %s", k.record.Claims.Actor, person, k.signer)
 	case known.Revoked == nil:
 		at := k.record.Created
@@ -175,8 +257,11 @@ func (r Ring) revoke(k keyRecord, known Entry, enrolled bool, trust Trust) *Erro
 }
 
 // byAdmin says whether an admin wrote a record, and signed it as such.
-func (r Ring) byAdmin(k keyRecord, trust Trust) bool {
-	return trust.Admin != nil && trust.Admin(k.record.Claims) && r.validOf(k.signer, k.record.Claims.Actor)
+func (r Ring) byAdmin(k KeyRecord, trust Trust) (by bool, doubt string) {
+	if trust.Admin == nil || !r.validOf(k.signer, k.record.Claims.Actor) {
+		return false, ""
+	}
+	return trust.Admin(k.record.Claims, r.entries[k.signer], k.record.Created)
 }
 
 func (r Ring) validOf(fingerprint, person string) bool {

@@ -44,7 +44,7 @@ func record(t *testing.T, s said, changes ...func(*state.Key)) state.Record {
 }
 
 func trust() Trust {
-	return Trust{ClusterUID: "uid-1", Admin: func(writer state.Claims) bool { return writer.Actor == "root" }}
+	return Trust{ClusterUID: "uid-1", Admin: func(writer state.Claims, _ Entry, _ time.Time) (bool, string) { return writer.Actor == "root", "" }}
 }
 
 func enrolled(ring Ring, person string) map[string]bool {
@@ -177,4 +177,72 @@ func TestTheRingTellsSinceWhenAKeyCounts(t *testing.T) {
 	assert.Assert(t, !entry.ValidAt(entry.From))
 	_, ok = Ring{}.Lookup("SHA256:none")
 	assert.Assert(t, !ok)
+}
+
+func TestAKeyInDoubtIsSettledByTheAPIServerOrByAnotherKey(t *testing.T) {
+	one, two, three, root := newSigner(t), newSigner(t), newSigner(t), newSigner(t)
+	print := func(s Signer) string { return ssh.FingerprintSHA256(s.PublicKey()) }
+	const enroll, revoke = state.KeyEnroll, state.KeyRevoke
+	gap := trust() // the fence stands from minute 10 on, and root's key is beyond doubt
+	gap.Attested = func(fingerprint string, at time.Time) string {
+		if fingerprint == print(root) || !at.Before(start().Add(10*time.Minute)) {
+			return ""
+		}
+		return "BeforeEpoch"
+	}
+	gap.Earlier = func(person, fingerprint string, before time.Time) string {
+		if person == "carol" && !before.Before(start().Add(10*time.Minute)) {
+			return "SHA256:gone"
+		}
+		return ""
+	}
+	old := said{"alice", enroll, "alice", one, one, 0}
+	rootFirst := said{"root", enroll, "root", root, root, 0}
+	for _, test := range []struct {
+		name    string
+		records []said
+		want    map[string]string // keys of alice and carol that are valid, with their doubt
+	}{
+		{"enrolled while the fence was down", []said{old}, map[string]string{print(one): "BeforeEpoch"}},
+		{"what it signs for is in doubt, too", []said{old, {"alice", enroll, "alice", two, one, 11}}, map[string]string{print(one): "BeforeEpoch", print(two): "BeforeEpoch"}},
+		{"enrolled again now", []said{old, {"alice", enroll, "alice", one, one, 11}}, map[string]string{print(one): ""}},
+		{"another in its place now", []said{old, {"alice", enroll, "alice", two, two, 11}}, map[string]string{print(one): "BeforeEpoch", print(two): ""}},
+		{"the one planted does not come back after that", []said{old, {"alice", enroll, "alice", two, two, 11}, {"alice", enroll, "alice", one, one, 12}},
+			map[string]string{print(one): "BeforeEpoch", print(two): ""}},
+		{"nor does a third", []said{old, {"alice", enroll, "alice", two, two, 11}, {"alice", enroll, "alice", three, three, 12}},
+			map[string]string{print(one): "BeforeEpoch", print(two): ""}},
+		{"a second one while the fence was down", []said{old, {"alice", enroll, "alice", two, two, 1}}, map[string]string{print(one): "BeforeEpoch"}},
+		{"an admin signs for it", []said{old, rootFirst, {"root", enroll, "alice", one, root, 11}}, map[string]string{print(one): ""}},
+		{"where one was revoked, nobody is believed without an admin", []said{old, {"alice", revoke, "alice", one, one, 11}, {"alice", enroll, "alice", two, two, 12}}, map[string]string{}},
+		{"a first key of someone who signed with another before", []said{{"carol", enroll, "carol", three, three, 11}}, map[string]string{}},
+		{"an admin knows her", []said{rootFirst, {"root", enroll, "carol", three, root, 11}}, map[string]string{print(three): ""}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var records []state.Record
+			for _, s := range test.records {
+				records = append(records, record(t, s))
+			}
+			ring, _ := BuildRing(records, gap)
+			got := map[string]string{}
+			for _, e := range append(ring.Person("alice"), ring.Person("carol")...) {
+				if e.Revoked == nil {
+					got[e.Fingerprint] = e.Doubt
+				}
+			}
+			assert.DeepEqual(t, got, test.want)
+		})
+	}
+}
+
+func TestForgeLoginsArePeoplesNotKeys(t *testing.T) {
+	one, two := newSigner(t), newSigner(t)
+	login := func(names ...string) func(*state.Key) { return func(k *state.Key) { k.Logins = names } }
+	ring, rejected := BuildRing([]state.Record{
+		record(t, said{"alice", state.KeyEnroll, "alice", one, one, 0}, login("alice-gh")),
+		record(t, said{"alice", state.KeyEnroll, "alice", two, one, 1}),
+		record(t, said{"alice", state.KeyEnroll, "alice", two, two, 2}, login("gitlab:alice")),
+		record(t, said{"alice", state.KeyEnroll, "alice", two, two, 3}, login("gitlab:alice")),
+	}, trust())
+	assert.Equal(t, len(rejected), 1, "the last says nothing new")
+	assert.DeepEqual(t, ring.Logins("alice"), []string{"alice-gh", "gitlab:alice"})
 }

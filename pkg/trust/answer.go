@@ -1,0 +1,62 @@
+package trust
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/state"
+)
+
+// Unvouched says why the newest version of policy or roster may not be the
+// admins', or "".
+func (b *Book) Unvouched(t state.Type) string {
+	d, doubtful := b.doubts[t]
+	if !doubtful {
+		return ""
+	}
+	return fmt.Sprintf("%s version %d was set by %s, and nothing proves that they are an admin (%s); an admin must look at it and set it again", t, d.version, d.person, d.reason)
+}
+
+// Proved says whether an admin, by name and key, could set a version now that
+// nobody has to take on trust.
+func (b *Book) Proved(who state.Person, key sign.Entry, at time.Time) bool {
+	return b.isAdmin(who) && b.unproved(who.Username, key, at) == ""
+}
+
+// Roster is the newest roster, and until when it holds; zero: for ever. false:
+// there is none.
+func (b *Book) Roster() (roster state.Roster, until time.Time, there bool) {
+	if len(b.Rosters) == 0 {
+		return state.Roster{}, time.Time{}, false
+	}
+	roster = b.Rosters[len(b.Rosters)-1].Predicate
+	if roster.Expires != "" {
+		var err error
+		if until, err = state.ParseTime(roster.Expires); err != nil {
+			until = time.Unix(0, 0) // long over
+		}
+	}
+	return roster, until, true
+}
+
+// Listed says since when a key has been on the roster as a person's.
+func (b *Book) Listed(fingerprint, person string) (since time.Time, listed bool) {
+	l, ok := b.listed[fingerprint]
+	return l.since, ok && l.person == person
+}
+
+// Asked are the further keys that people want enrolled, and that nobody has
+// signed for yet.
+func (b *Book) Asked() []sign.Asked {
+	var all []sign.Asked
+	for _, r := range b.Rejected {
+		if r.Asked == nil {
+			continue
+		}
+		if _, enrolled := b.Ring.Lookup(r.Asked.Fingerprint); !enrolled {
+			all = append(all, *r.Asked)
+		}
+	}
+	return all
+}
