@@ -99,7 +99,7 @@ func (o *policySetOptions) replace(ctx context.Context, source []byte, next *pol
 	if err != nil {
 		return err
 	}
-	if before == string(source) && session.Ledger.Unvouched() == "" {
+	if before == string(source) && session.Ledger.Unvouched() == nil {
 		return o.finish(ctx, session, next, version, "is in force already")
 	}
 	if err := o.ask(session, before, string(source), changes, next.Warnings()); err != nil {

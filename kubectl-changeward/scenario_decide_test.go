@@ -10,6 +10,7 @@ import (
 	"gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/icmd"
 
+	"github.com/changeward/changeward/pkg/kubetest"
 	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/state"
 )
@@ -138,13 +139,23 @@ func TestAPersonsSecondKeySignsOnlyOnceTheFirstHasVouchedForIt(t *testing.T) {
 	assert.NilError(t, err)
 	s.as("carol").run(t, "approve", first.ID, "--yes").exits(t, 0)
 	stolen := s.as("carol").run(t, "approve", first.ID, "--yes", "--key", second).exits(t, 1)
-	stolen.tells(t, "is not enrolled for carol", "hint: a further key is vouched for by an enrolled one")
+	stolen.tells(t, "is not enrolled for carol", "hint: enroll it with ")
 	assert.Equal(t, counts(s.records(t))["decision"], 1)
-	s.as("carol").run(t, "signer", "enroll", "--key", second, "--yes").exits(t, 1).tells(t, "has an enrolled key already")
-	s.as("carol").run(t, "signer", "enroll", "--key", second, "--voucher", s.as("carol").key(), "--yes").exits(t, 0).prints(t, "enrolled key SHA256:")
+	asked := s.as("carol").run(t, "signer", "enroll", "--key", second, "--yes").exits(t, 0).prints(t, " waits: you with an enrolled key, or an admin, must sign for it")
+	fingerprint := strings.Fields(asked.stdout)[1]
+	s.as("carol").run(t, "signer", "list").exits(t, 0).prints(t, "waiting")
+	s.as("carol").run(t, "approve", first.ID, "--yes", "--key", second).exits(t, 1)
+	s.as("carol").run(t, "signer", "countersign", fingerprint, "--key", second, "--yes").exits(t, 1).tells(t, "is not enrolled for carol")
+	s.as("bob").run(t, "signer", "countersign", fingerprint, "--yes").exits(t, 1).tells(t, "bob is no admin of policy version 1")
+	s.as("carol").run(t, "signer", "countersign", fingerprint, "--yes").exits(t, 0).prints(t, "signed for key "+fingerprint+" of carol\n")
 	other.as("carol").run(t, "approve", other.proposed(t).ID, "--yes", "--key", second).exits(t, 0)
 	other.gate(t, "ci").exits(t, 0)
-	s.as("carol").run(t, "signer", "list").exits(t, 0).prints(t, "carol", "valid")
+	s.as("carol").run(t, "signer", "list").exits(t, 0).prints(t, "carol", "young")
+	s.as("bob").run(t, "signer", "revoke", fingerprint, "--yes", "--reason", "mine").exits(t, 1).tells(t, "bob is no admin")
+	s.as(kubetest.Admin).run(t, "signer", "revoke", fingerprint, "--yes").exits(t, 1).tells(t, "a reason is required\nhint: say why with --reason")
+	s.as(kubetest.Admin).run(t, "signer", "revoke", fingerprint, "--yes", "--reason", "laptop stolen").exits(t, 0).prints(t, "revoked key "+fingerprint+" of carol\n")
+	other.gate(t, "ci").exits(t, 2).prints(t, "does not count: KeyRevoked")
+	s.as("carol").run(t, "signer", "list").exits(t, 0).prints(t, "revoked")
 }
 
 func TestAnApprovalIsVerifiedWithSshKeygenAlone(t *testing.T) {

@@ -37,7 +37,7 @@ func TestAnInstallFromFirstToLast(t *testing.T) {
 		{"an ambiguous id lists what it fits", s.idsAreTold},
 		{"without its fence no approval counts, and the doctor says so", s.fenceIsMissed},
 		{"a record that was changed counts no more", s.changedRecordsAreVoid},
-		{"a policy that nobody could set stops every gate", s.forgedPolicyStops},
+		{"a policy that nobody could set stops every gate", s.forgedPolicyCountsForNothing},
 		{"installing again mends the fence, and only newer records are attested", s.isMended},
 		{"uninstalling it leaves nothing", s.isRemoved},
 	} {

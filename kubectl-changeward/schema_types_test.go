@@ -25,7 +25,7 @@ func documents() map[string]any {
 		render.KindPolicyTestReport: render.PolicyTestReport{}, render.KindPolicyExplanation: render.PolicyExplanation{},
 		render.KindInstallResult: render.StepsResult{}, render.KindUninstallResult: render.StepsResult{},
 		render.KindDoctorReport: render.DoctorReport{}, render.KindToken: render.Token{},
-		render.KindSigner: render.Signer{}, render.KindSignerList: render.SignerList{},
+		render.KindSigner: render.Signer{}, render.KindSignerList: render.SignerList{}, render.KindRoster: render.Roster{},
 		render.KindTarget: render.TargetResult{}, render.KindTargetList: render.TargetList{}, render.KindVersion: render.Version{},
 		render.KindAuditLog: render.AuditLog{}, render.KindAuditVerification: render.AuditVerification{},
 		render.KindAuditReport: render.AuditReport{}, render.KindAuditExport: render.AuditExport{}, render.KindAuditArchive: render.AuditArchive{},

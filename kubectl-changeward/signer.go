@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +16,8 @@ import (
 )
 
 func newSigner(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
-	return cli.Group("signer", "SSH keys of people", newSignerCreate(streams), newSignerEnroll(streams, cluster), newSignerList(streams, cluster))
+	return cli.Group("signer", "SSH keys of people", newSignerCreate(streams), newSignerEnroll(streams, cluster),
+		newSignerCountersign(streams, cluster), newSignerRevoke(streams, cluster), newSignerList(streams, cluster), newSignerRoster(streams, cluster))
 }
 
 const signerCreateLong = `Make an SSH key to sign with, in ~/.ssh. An existing key is never replaced; if you have one, use it:
@@ -72,7 +72,11 @@ func createSigner(streams cli.Streams, output cli.OutputFlag, file string) error
 	})
 }
 
-const signerListLong = `List the enrolled keys: whose they are, since when, and which are revoked.`
+const signerListLong = `List the enrolled keys: whose they are, since when, and what they are worth.
+
+young: valid, for less than a day. waiting: a further key that nobody has signed for yet. in-doubt:
+enrolled while the admission policies may have been down, so it is to be enrolled again. revoked,
+not-on-roster: counts for nothing.`
 
 func newSignerList(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	var output cli.OutputFlag
@@ -97,7 +101,7 @@ func newSignerList(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Comman
 }
 
 func printSigners(streams cli.Streams, output cli.OutputFlag, session *cli.Session) error {
-	entries := session.Ledger.Ring().Entries()
+	entries := session.Ledger.Keys()
 	return streams.Print(output, cli.Result{
 		Text: func() string { return render.Signers(entries, session.Ledger.Now()) },
 		JSON: func() any { return render.SignerListDocument(entries) },
@@ -108,70 +112,5 @@ func printSigners(streams cli.Streams, output cli.OutputFlag, session *cli.Sessi
 			}
 			return names
 		},
-	})
-}
-
-const signerEnrollLong = `Enroll an SSH key as yours. Your first key needs nothing else, and approve enrolls it by itself;
-every further one is vouched for by a key that is enrolled already.`
-
-type enrollOptions struct {
-	streams cli.Streams
-	cluster *cli.ClusterFlags
-	output  cli.OutputFlag
-	keys    cli.KeyFlags
-	voucher string
-	logins  []string
-}
-
-func newSignerEnroll(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
-	o := &enrollOptions{streams: streams, cluster: cluster}
-	cmd := &cobra.Command{
-		Use: "enroll", Short: "enroll an SSH key as yours", Long: signerEnrollLong,
-		Example: "  kubectl changeward signer enroll\n  kubectl changeward signer enroll --key ~/.ssh/new --voucher ~/.ssh/id_ed25519",
-		Args:    cli.Args(0, 0, "no arguments"), ValidArgsFunction: cli.CompleteNothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.output.Validate(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
-	}
-	cmd.Flags().StringVar(&o.voucher, "voucher", "", "an enrolled key of yours that vouches for this one")
-	cmd.Flags().StringSliceVar(&o.logins, "login", nil, "your logins at the forge, so that you cannot approve what you wrote")
-	cluster.AddFlags(cmd, o.streams)
-	o.keys.AddFlags(cmd)
-	o.output.AddFlag(cmd)
-	return cmd
-}
-
-func (o *enrollOptions) run(ctx context.Context) error {
-	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords)
-	if err != nil {
-		return err
-	}
-	key, err := session.Finder(o.keys).Find(ctx, o.keys.Key)
-	if err != nil {
-		return err
-	}
-	var voucher sign.Signer
-	if o.voucher != "" {
-		if voucher, err = session.Finder(o.keys).Find(ctx, o.voucher); err != nil {
-			return fmt.Errorf("--voucher: %w", err)
-		}
-	}
-	fingerprint, person := ssh.FingerprintSHA256(key.PublicKey()), session.Gate.Caller.Username
-	if err := session.Asker().Confirm(fmt.Sprintf("enroll key %s as that of %s?", fingerprint, person), o.keys.Yes); err != nil {
-		return err
-	}
-	record, err := session.Gate.Enroll(ctx, session.Ledger, key, voucher, o.logins)
-	if err != nil {
-		return err
-	}
-	document := render.Signer{Type: render.Head(render.KindSigner), Person: person, Fingerprint: fingerprint, Record: record.Name}
-	return o.streams.Print(o.output, cli.Result{
-		Text: func() string {
-			return fmt.Sprintf("enrolled key %s as that of %s\n", fingerprint, render.Escape(person))
-		},
-		JSON: func() any { return document },
 	})
 }

@@ -67,6 +67,10 @@ func signed(f Facts, c *Checked) verdict {
 		return no(KeyRevoked, "the key %s was revoked", c.Fingerprint)
 	case c.KeyFrom.After(c.Record.Created):
 		v = no(KeyNotYetValid, "the key %s was enrolled later", c.Fingerprint)
+	case c.KeyUnlisted != "":
+		v = no(c.KeyUnlisted, "policy counts only keys of the roster, and %s is not on it now", c.Fingerprint)
+	case c.KeyDoubt != "" && f.Rules.Identity != policy.IdentitySigned && f.unattested(c) == "":
+		v = no(KeyInDoubt, "nobody vouches that the key %s is %s's (%s): it is to be enrolled again", c.Fingerprint, c.KeyOwner, c.KeyDoubt)
 	default:
 		c.Signed = true
 	}
@@ -157,15 +161,19 @@ func current(f Facts, c *Checked) verdict {
 
 // attested: the API server vouches for who wrote it.
 func attested(f Facts, c *Checked) verdict {
-	why := "no API server attests these records"
-	if f.Attested != nil {
-		why = f.Attested(c.Record.Created)
-	}
+	why := f.unattested(c)
 	c.Attested = why == ""
 	if c.Attested || f.Rules.Identity == policy.IdentitySigned {
 		return verdict{}
 	}
 	return no(NotAttested, "%s", why)
+}
+
+func (f Facts) unattested(c *Checked) string {
+	if f.Attested == nil {
+		return "no API server attests these records"
+	}
+	return f.Attested(c.Record.Created)
 }
 
 // personal: whom the change must not be approved by. An emergency waives it; a
@@ -191,7 +199,21 @@ func personal(f Facts, c *Checked) verdict {
 // one person.
 func isOneOf(name, username string, logins []string) bool {
 	return strings.EqualFold(name, username) ||
-		slices.ContainsFunc(logins, func(login string) bool { return strings.EqualFold(login, name) })
+		slices.ContainsFunc(logins, func(login string) bool { return sameLogin(login, name) })
+}
+
+// sameLogin compares logins that may say at which forge they are (github:alice).
+// One that does not stands for any forge.
+func sameLogin(a, b string) bool {
+	forgeA, nameA, atA := strings.Cut(a, ":")
+	forgeB, nameB, atB := strings.Cut(b, ":")
+	switch {
+	case atA == atB:
+		return strings.EqualFold(a, b)
+	case atA:
+		return forgeA != "" && strings.EqualFold(nameA, b)
+	}
+	return forgeB != "" && strings.EqualFold(a, nameB)
 }
 
 // sufficient: the person may decide here, and says what policy wants said.

@@ -139,6 +139,12 @@ func TestWhyADecisionDoesNotCount(t *testing.T) {
 		{"there is no fence", approval.NotAttested, nil, func(f *approval.Facts) { f.Attested = nil }},
 		{"the approver proposed it", approval.IsProposer, nil, func(f *approval.Facts) { f.Proposer.Username = "alice" }},
 		{"the approver is its author", approval.IsAuthor, nil, func(f *approval.Facts) { f.Author.Username = "alice" }},
+		{"nothing proves that the key is hers", approval.KeyInDoubt, func(d *approval.Decision) { d.KeyDoubt = "BeforeEpoch" }, nil},
+		{"her key is not on the roster", approval.NotOnRoster, func(d *approval.Decision) { d.KeyUnlisted = approval.NotOnRoster }, nil},
+		{"the roster has run out", approval.RosterExpired, func(d *approval.Decision) { d.KeyUnlisted = approval.RosterExpired }, nil},
+		{"the approver is its author at that forge", approval.IsAuthor, func(d *approval.Decision) { d.Logins = []string{"github:Bob-GH"} }, nil},
+		{"the approver is its author, whose forge is named", approval.IsAuthor, func(d *approval.Decision) { d.Logins = []string{"bob-gh"} },
+			func(f *approval.Facts) { f.Author.Username = "github:bob-gh" }},
 		{"the approver is its author under another name", approval.IsAuthor, func(d *approval.Decision) { d.Logins = []string{"Bob-GH"} }, nil},
 		{"nobody says who the author is, and policy refuses that", approval.AuthorUnknown, nil, func(f *approval.Facts) {
 			f.Author.Username, f.Rules.UnknownAuthor = "", policy.AuthorRefuse

@@ -12,6 +12,9 @@ const (
 	KeyOfAnother       = "KeyOfAnother"       // the key belongs to another person
 	KeyRevoked         = "KeyRevoked"         // the key was revoked, whenever
 	KeyNotYetValid     = "KeyNotYetValid"     // enrolled after the decision was written
+	KeyInDoubt         = "KeyInDoubt"         // enrolled while the admission fence may have been down
+	NotOnRoster        = "NotOnRoster"        // policy asks for a roster, and the key is not on it
+	RosterExpired      = "RosterExpired"      // the roster has run out
 	WrongPlan          = "WrongPlan"          // about another plan
 	WrongNumber        = "WrongNumber"        // about another request of this plan
 	WrongCluster       = "WrongCluster"       // about another cluster

@@ -23,6 +23,10 @@ type Decision struct {
 	KeyOwner   string
 	KeyFrom    time.Time
 	KeyRevoked time.Time // zero: not revoked
+	// KeyDoubt says why nothing proves that the key is its owner's; KeyUnlisted,
+	// where policy asks for a roster, why it does not count by that: NotOnRoster
+	// or RosterExpired. "" is neither.
+	KeyDoubt, KeyUnlisted string
 	// Logins are the forge logins that the person has enrolled.
 	Logins []string
 }

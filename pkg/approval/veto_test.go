@@ -164,6 +164,8 @@ func TestWhichProofsPolicyAsksFor(t *testing.T) {
 		{"signed: an unknown key is not enough", signed, approval.KeyNotEnrolled, unknown, named},
 		{"attested: an unknown key will do", attested, "", unknown, nil},
 		{"attested: so will a young one", attested, "", late, nil},
+		{"attested: one in doubt, too", attested, "", func(d *approval.Decision) { d.KeyDoubt = "BeforeEpoch" }, nil},
+		{"signed: one that only its own word vouches for will do", signed, "", func(d *approval.Decision) { d.KeyDoubt = "NoAdmission" }, named},
 		{"attested: another's will not", attested, approval.KeyOfAnother, foreign, nil},
 		{"attested: nor a revoked one", attested, approval.KeyRevoked, stolen, nil},
 		{"attested: a fallen fence is not enough", attested, approval.NotAttested, nil, named},
@@ -197,4 +199,11 @@ func TestWherePolicyLetsProposersApproveTheyCount(t *testing.T) {
 	f := facts()
 	f.Proposer.Username, f.Rules.NotProposer = "alice", false
 	assert.Assert(t, approval.Count(f, []approval.Decision{by("alice", "sre")}).Approved)
+}
+
+func TestALoginOfAnotherForgeIsAnotherPerson(t *testing.T) {
+	f := facts()
+	f.Author.Username = "gitlab:bob-gh"
+	bob := with(by("alice", "sre"), func(d *approval.Decision) { d.Logins = []string{"github:bob-gh"} })
+	assert.Assert(t, approval.Count(f, []approval.Decision{bob}).Approved)
 }

@@ -102,7 +102,11 @@ func faultHints(reason, program string) []string {
 		return []string{"who may do what is in the policy: `" + program + " policy show`"}
 	case gate.ReasonNoPolicy, gate.ReasonPolicyUnreadable, gate.ReasonEpochUnreadable:
 		return []string{"`" + program + " doctor` says what is wrong with the install"}
-	case gate.ReasonPolicyUnvouched:
+	case gate.ReasonRosterUnvouched:
+		return []string{"an admin reads it with `" + program + " signer roster show` and sets it with `" + program + " signer roster set`"}
+	case approval.NotOnRoster, approval.RosterExpired:
+		return []string{"an admin lists the key with `" + program + " signer roster set`"}
+	case gate.ReasonPolicyUnvouched, gate.ReasonPolicyMissing:
 		return []string{"an admin reads it with `" + program + " policy show` and sets it, or a better one, with `" + program + " policy set`"}
 	case gate.ReasonUnattestable:
 		return []string{"run the gate again; if it stays so, `" + program + " doctor` says what is missing"}

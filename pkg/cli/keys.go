@@ -88,9 +88,9 @@ func (s *Session) OwnKey(ctx context.Context, keys KeyFlags) (signer sign.Signer
 	if s.Gate.Enrolled(s.Ledger, fingerprint) {
 		return signer, false, nil
 	}
-	if len(s.Ledger.Ring().Person(s.Gate.Caller.Username)) > 0 {
-		return nil, false, Fail(ReasonNoKey, fmt.Errorf("key %s is not enrolled for %s", fingerprint, s.Gate.Caller.Username),
-			"a further key is vouched for by an enrolled one: `"+s.Streams.Program+" signer enroll --key NEW --voucher ENROLLED`", "or sign with an enrolled one: --key ENROLLED")
+	if why := s.Gate.FirstKey(s.Ledger, fingerprint); why != "" {
+		return nil, false, Fail(ReasonNoKey, fmt.Errorf("key %s is not enrolled for %s: %s", fingerprint, s.Gate.Caller.Username, why),
+			"enroll it with `"+s.Streams.Program+" signer enroll --key NEW --voucher ENROLLED`, or without --voucher and let an admin sign for it", "or sign with an enrolled one: --key ENROLLED")
 	}
 	question := fmt.Sprintf("enroll key %s as that of %s?", fingerprint, s.Gate.Caller.Username)
 	return signer, true, s.asker.Confirm(question, keys.Yes)

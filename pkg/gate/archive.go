@@ -109,7 +109,7 @@ func (a *Archive) commit(ctx context.Context, digest string, signer sign.Signer)
 
 // archivist refuses whose checkpoint would not be believed.
 func (l *Ledger) archivist(caller state.Person, fingerprint string) error {
-	owner, known := l.ring.Lookup(fingerprint)
+	owner, known := l.book.Ring.Lookup(fingerprint)
 	switch {
 	case !known || owner.Person != caller.Username || owner.Revoked != nil:
 		return notEligible("key %s is not enrolled for %s", fingerprint, caller.Username)

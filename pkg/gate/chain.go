@@ -1,173 +1,123 @@
 package gate
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/pkg/trust"
 	"github.com/changeward/changeward/state"
 )
 
-// loadChains reads the versions of policy and epoch. Each version names the
-// digest of the one before; a version that is missing, out of order, edited or
-// signed by nobody that is known breaks the chain, and with it every verdict:
-// an attacker must not be able to bring back an older policy by damaging a
-// newer one.
-func (l *Ledger) loadChains(all records) error {
-	if err := l.loadEpochs(all); err != nil {
+// loadTrust reads whose key is whose and which versions count, and looks at the
+// admission fence in between: what the API server alone vouches for depends on
+// that.
+func (g *Gate) loadTrust(ctx context.Context, l *Ledger, all records) error {
+	opened := l.open(all)
+	l.epochs = opened.Epochs()
+	l.attestation = g.attest(ctx, l)
+	var err error
+	if l.book, err = opened.Read(l.epochs, l.attested); err != nil {
+		var gap *trust.Error
+		if errors.As(err, &gap) {
+			return broken(gap.Type, gap.Name, gap.Why)
+		}
 		return err
 	}
-	return l.loadPolicies(all)
-}
-
-func (l *Ledger) loadEpochs(all records) (err error) {
-	l.epochs, err = chain(l, state.TypeEpoch, all[state.TypeEpoch], func(e state.Epoch) link {
-		return link{e.Version, e.Previous, e.Actor, e.ClusterUID, e.Time}
-	})
-	return err
-}
-
-func (l *Ledger) loadPolicies(all records) (err error) {
-	if l.policies, err = chain(l, state.TypePolicy, all[state.TypePolicy], func(p state.Policy) link {
-		return link{p.Version, p.Previous, p.Actor, p.ClusterUID, p.Time}
-	}); err != nil {
-		return err
+	for _, r := range l.book.Rejected {
+		if r.Asked == nil { // that one waits to be signed for
+			l.reject(r.Type, r.Name, r.Reason, r.Detail)
+		}
 	}
+	return l.takePolicy()
+}
+
+func (l *Ledger) open(all records) *trust.Opened {
+	return trust.Open(trust.Stored{ClusterUID: l.clusterUID, Keys: all[state.TypeKey], Policies: all[state.TypePolicy],
+		Rosters: all[state.TypeRoster], Epochs: all[state.TypeEpoch], Decisions: all[state.TypeDecision]})
+}
+
+// takePolicy takes the newest version into force. Where there are records and
+// none of them counts, the first that does not says why.
+func (l *Ledger) takePolicy() error {
+	for t, count := range map[state.Type]int{state.TypeEpoch: len(l.epochs), state.TypePolicy: len(l.book.Policies)} {
+		i := slices.IndexFunc(l.book.Rejected, func(r trust.Rejected) bool { return r.Type == t })
+		if count == 0 && i >= 0 {
+			return broken(t, l.book.Rejected[i].Name, l.book.Rejected[i].Detail)
+		}
+	}
+	l.policies = l.book.Policies
 	if len(l.policies) == 0 {
 		return &Fault{Reason: ReasonNoPolicy, Message: "no policy is set"}
 	}
-	return l.parsePolicies()
-}
-
-// parsePolicies takes the newest policy into force, after checking that each
-// version was signed by an admin that the version before names.
-func (l *Ledger) parsePolicies() error {
-	for i, v := range l.policies {
-		p, err := policy.Parse([]byte(v.predicate.Source))
-		if err != nil {
-			return &Fault{Reason: ReasonPolicyUnreadable, Message: fmt.Sprintf("policy version %d: %v", i+1, err)}
-		}
-		if l.policy != nil && !isAdmin(l.policy, v.predicate.Actor) {
-			return &Fault{Reason: ReasonPolicyUnreadable, Message: fmt.Sprintf(
-				"policy version %d was set by %s, who is no admin in version %d", i+1, v.predicate.Actor.Username, i)}
-		}
-		l.policy = p
-		l.parsed = append(l.parsed, p)
+	var err error
+	if l.policy, err = policy.Parse([]byte(l.policies[len(l.policies)-1].Predicate.Source)); err != nil {
+		return &Fault{Reason: ReasonPolicyUnreadable, Message: fmt.Sprintf("policy version %d: %v", len(l.policies), err)}
 	}
 	return nil
 }
 
-// Unvouched says why the policy in force may not be the admins', or "". An
-// admin by group alone is one by the API server's word: where that is void,
-// anyone who could write the record could have claimed the group. Who set an
-// earlier version, or is named by it, is known by key. A version that is
-// vouched for vouches for those before it.
-func (l *Ledger) Unvouched() string {
-	known := map[string]bool{}
-	why := ""
-	var good *policy.Policy // the newest vouched for so far
-	for i, v := range l.policies {
-		name := v.predicate.Actor.Username
-		why = ""
-		if good != nil && !known[name] && !slices.Contains(good.Admins.Users, name) {
-			why = l.attested(v.record.Created)
-		}
-		if why == "" {
-			known[name], good = true, l.parsed[i]
-		}
+// Unvouched says why the policy in force, or the roster where policy asks for
+// one, may not be the admins', or nil. Nothing is allowed then.
+func (l *Ledger) Unvouched() *policy.Reason {
+	if why := l.book.Unvouched(state.TypePolicy); why != "" {
+		return &policy.Reason{Reason: ReasonPolicyUnvouched, Message: why}
 	}
-	if why == "" {
-		return ""
+	if why := l.cut(); why != "" {
+		return &policy.Reason{Reason: ReasonPolicyMissing, Message: why}
 	}
-	return fmt.Sprintf("policy version %d was set by %s, and no API server vouches that they are an admin (%s); an admin must look at it and set it again",
-		len(l.policies), l.policies[len(l.policies)-1].predicate.Actor.Username, why)
+	if why := l.book.Unvouched(state.TypeRoster); why != "" && l.policy.Approvals.Enrollment == policy.EnrollmentRoster {
+		return &policy.Reason{Reason: ReasonRosterUnvouched, Message: why}
+	}
+	return nil
 }
 
-// anchored refuses a chain of policies that was cut: the gate has judged by a
-// version that is not there any more. Only its own key says so, since anyone
-// who proposes may sign audit entries with their own.
-func (l *Ledger) anchored() error {
+// cut says that the chain of policies was cut: the gate has judged by a version
+// that is not there any more. Only its own key says so, since anyone who
+// proposes may sign audit entries with their own. Whoever holds a gate's token
+// can sign such a lie: what was written before the newest version was set
+// counts no more, since an admin has looked since.
+func (l *Ledger) cut() string {
+	newest := l.policies[len(l.policies)-1].Record.Created
 	for _, e := range l.audit {
-		if e.byGate && e.PolicyVersion > len(l.policies) {
-			return broken(state.TypePolicy, state.NumberedName(state.TypePolicy, e.PolicyVersion),
-				fmt.Sprintf("missing, though audit entry %s was judged by it", state.NumberedName(state.TypeAudit, e.Number)))
+		if e.byGate && e.PolicyVersion > len(l.policies) && e.at.After(newest) {
+			return fmt.Sprintf("audit entry %s, written by %s, was judged by policy version %d, which is not there: it was deleted, or that writer holds a gate key and lies; "+
+				"an admin must look at both, and set the policy again", state.NumberedName(state.TypeAudit, e.Number), e.Actor.Username, e.PolicyVersion)
 		}
 	}
-	return nil
+	return ""
 }
 
-type link struct {
-	version    int
-	previous   string
-	actor      state.Person
-	clusterUID string
-	time       string
-}
+// believes says that a key is its owner's as far as policy wants that proved.
+func (l *Ledger) believes(key sign.Entry) bool { return key.Doubt == "" || !l.wantsAttested() }
 
-// chain reads the versions of one type; with an error, those that hold so far.
-func chain[P any](l *Ledger, t state.Type, list []state.Record, read func(P) link) ([]version[P], error) {
-	var versions []version[P]
-	previous := ""
-	for i, record := range list {
-		v, err := readVersion(l, t, record, read)
-		if err != nil {
-			return versions, err
-		}
-		at := read(v.predicate)
-		if at.version != i+1 || at.previous != previous || record.Name != state.NumberedName(t, i+1) {
-			return versions, broken(t, record.Name, fmt.Sprintf("version %d does not follow version %d", at.version, i))
-		}
-		previous = v.digest
-		versions = append(versions, v)
+// signedWith notes whose enrolled key signed a decision.
+func (l *Ledger) signedWith(d *approval.Decision, key sign.Entry) {
+	d.KeyOwner, d.KeyFrom, d.KeyDoubt, d.Logins = key.Person, key.From, key.Doubt, slices.Concat(key.Logins, l.book.Ring.Logins(key.Person))
+	if key.Revoked != nil {
+		d.KeyRevoked = *key.Revoked
 	}
-	return versions, nil
+	if l.policy.Approvals.Enrollment == policy.EnrollmentRoster {
+		d.KeyFrom, d.KeyUnlisted = l.onRoster(d.Fingerprint, key.Person)
+	}
 }
 
-func readVersion[P any](l *Ledger, t state.Type, record state.Record, read func(P) link) (version[P], error) {
-	v := version[P]{record: record, digest: state.Digest(record.Data[state.DataEnvelope])}
-	opened, err := sign.Open(t, record.Data[state.DataEnvelope], &v.predicate)
-	if err != nil {
-		return v, broken(t, record.Name, err.Error())
-	}
-	at := read(v.predicate)
-	owner, known := l.ring.Lookup(opened.Fingerprint)
+// onRoster says since when a key has been on the roster, or why it is not.
+func (l *Ledger) onRoster(fingerprint, person string) (since time.Time, reason string) {
+	_, until, there := l.book.Roster()
+	since, listed := l.book.Listed(fingerprint, person)
 	switch {
-	case !record.Immutable:
-		return v, broken(t, record.Name, "the record is not immutable")
-	case at.clusterUID != l.clusterUID:
-		return v, broken(t, record.Name, "made for another cluster")
-	case !timely(at.time, record.Created):
-		return v, broken(t, record.Name, fmt.Sprintf("signed as of %q, written at %s", at.time, stamp(record.Created)))
-	case record.Claims.Actor != at.actor.Username || !subset(at.actor.Groups, record.Claims.Groups):
-		return v, broken(t, record.Name, "signed statement and attested writer differ")
-	case !known || owner.Person != at.actor.Username || !heldThen(owner, record.Created):
-		return v, broken(t, record.Name, fmt.Sprintf("signed with key %s, which is not enrolled for %s", opened.Fingerprint, at.actor.Username))
+	case !there || !listed:
+		return since, approval.NotOnRoster
+	case !until.IsZero() && !l.now.Before(until):
+		return since, approval.RosterExpired
 	}
-	return v, nil
-}
-
-// loadRing reads the enrolled keys. Who is an admin is read from the newest
-// policy before that is verified: were it forged, its own chain would not
-// hold, and nothing would be decided at all.
-func (l *Ledger) loadRing(all records) {
-	trust := sign.Trust{ClusterUID: l.clusterUID}
-	if list := all[state.TypePolicy]; len(list) > 0 {
-		var newest state.Policy
-		if _, err := sign.Open(state.TypePolicy, list[len(list)-1].Data[state.DataEnvelope], &newest); err == nil {
-			if p, err := policy.Parse([]byte(newest.Source)); err == nil {
-				trust.Admin = func(writer state.Claims) bool {
-					return isAdmin(p, state.Person{Username: writer.Actor, Groups: writer.Groups})
-				}
-			}
-		}
-	}
-	ring, rejected := sign.BuildRing(all[state.TypeKey], trust)
-	l.ring = ring
-	for _, r := range rejected {
-		l.reject(state.TypeKey, r.Record, r.Err.Reason, r.Err.Error())
-	}
+	return since, ""
 }
 
 // timely says that a record was signed when it was written: else an epoch could
@@ -191,8 +141,11 @@ func isAdmin(p *policy.Policy, person state.Person) bool {
 
 func broken(t state.Type, name, why string) error {
 	reason := ReasonPolicyUnreadable
-	if t == state.TypeEpoch {
+	switch t {
+	case state.TypeEpoch:
 		reason = ReasonEpochUnreadable
+	case state.TypeRoster:
+		reason = ReasonRosterUnreadable
 	}
 	return &Fault{Reason: reason, Message: fmt.Sprintf("%s record %s: %s", t, name, why)}
 }

@@ -152,16 +152,15 @@ func (l *Ledger) wouldCount(g *Gate, in DecideInput, d state.Decision, requireme
 // trial is a decision as the gate would read it once it is stored.
 func (l *Ledger) trial(g *Gate, in DecideInput, d state.Decision) approval.Decision {
 	fingerprint := fingerprintOf(in.Signer.PublicKey())
-	owner, _ := l.ring.Lookup(fingerprint)
+	owner, _ := l.book.Ring.Lookup(fingerprint)
 	if in.First {
 		owner = sign.Entry{Person: g.Caller.Username, From: l.now}
 	}
 	trial := approval.Decision{Predicate: d, Name: in.Request.ID, Hash: in.Request.Hash, Fingerprint: fingerprint,
-		KeyOwner: owner.Person, KeyFrom: owner.From, Logins: owner.Logins,
 		Record: state.Record{Name: trialName, Created: l.now, Immutable: true, Type: state.TypeDecision,
 			Claims: state.Claims{Actor: g.Caller.Username, Groups: d.Person.Groups, PlanHash: in.Request.Hash}}}
-	if owner.Revoked != nil {
-		trial.KeyRevoked = *owner.Revoked
+	if owner.Person != "" {
+		l.signedWith(&trial, owner)
 	}
 	return trial
 }

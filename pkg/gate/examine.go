@@ -11,7 +11,9 @@ import (
 
 	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/audit"
+	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/pkg/trust"
 	"github.com/changeward/changeward/state"
 )
 
@@ -27,18 +29,11 @@ func (g *Gate) Examine(ctx context.Context) (audit.Facts, error) {
 		return audit.Facts{}, fmt.Errorf("read the server's clock: %w", err)
 	}
 	l := &Ledger{now: now, clusterUID: g.ClusterUID, names: namesOf(all)}
-	l.loadRing(all)
-	f := audit.Facts{ClusterUID: g.ClusterUID, Now: now, Keys: len(l.ring.Entries())}
+	faults := l.examineTrust(all)
+	f := audit.Facts{ClusterUID: g.ClusterUID, Now: now, Keys: len(l.book.Ring.Entries()), Faults: faults,
+		Policies: l.book.Settings, Epochs: len(l.epochs), ClusterName: l.policy.ClusterName}
 	if list := all[state.TypePolicy]; len(list) > 0 {
 		f.FirstPolicy = state.Digest(list[0].Data[state.DataEnvelope])
-	}
-	f.Faults = l.chainFaults(all)
-	f.Policies, f.Epochs = l.parsed, len(l.epochs)
-	if l.policy != nil {
-		f.ClusterName = l.policy.ClusterName
-	}
-	for _, r := range l.Rejected { // of keys; nothing else was read yet
-		f.Faults = append(f.Faults, audit.Finding{Reason: r.Reason, Record: r.Name, Message: r.Detail})
 	}
 	f.Entries = l.examineEntries(all[state.TypeAudit])
 	f.Decisions = l.examineDecisions(all[state.TypeDecision])
@@ -47,14 +42,31 @@ func (g *Gate) Examine(ctx context.Context) (audit.Facts, error) {
 	return f, err
 }
 
-// chainFaults loads the chains of epochs and policies as far as they hold.
-func (l *Ledger) chainFaults(all records) []audit.Finding {
+// examineTrust reads keys and versions as far as they hold. It takes the API
+// server's word: what that is worth is for whoever stands before the server.
+func (l *Ledger) examineTrust(all records) []audit.Finding {
+	opened := l.open(all)
+	l.epochs = opened.Epochs()
+	var err error
 	var faults []audit.Finding
-	for _, load := range []func(records) error{l.loadEpochs, l.loadPolicies} {
-		var fault *Fault
-		if err := load(all); errors.As(err, &fault) {
-			faults = append(faults, audit.Finding{Reason: fault.Reason, Message: fault.Message})
+	l.book, err = opened.Read(l.epochs, func(time.Time) string { return "" })
+	var gap *trust.Error
+	var fault *Fault
+	if errors.As(err, &gap) && errors.As(broken(gap.Type, gap.Name, gap.Why), &fault) {
+		faults = append(faults, audit.Finding{Reason: fault.Reason, Message: fault.Message})
+	}
+	for _, r := range l.book.Rejected {
+		if r.Asked == nil {
+			faults = append(faults, audit.Finding{Reason: r.Reason, Record: r.Name, Message: r.Detail})
 		}
+	}
+	l.policies, l.policy = l.book.Policies, &policy.Policy{}
+	if n := len(l.book.Settings); n > 0 {
+		settings := *l.book.Settings[n-1]
+		settings.Approvals.Enrollment = policy.EnrollmentAttested // a roster of today says nothing about then
+		l.policy = &settings
+	} else if err == nil {
+		faults = append(faults, audit.Finding{Reason: ReasonNoPolicy, Message: "no policy counts"})
 	}
 	return faults
 }
@@ -93,11 +105,11 @@ func (l *Ledger) examineEntry(record state.Record) audit.Entry {
 // names it to the next.
 func (l *Ledger) gateKeyThen(fingerprint string, at time.Time) bool {
 	for i, e := range l.epochs {
-		key, err := sign.ParseKey(e.predicate.GateKey)
-		if err != nil || ssh.FingerprintSHA256(key) != fingerprint || at.Before(e.record.Created.Add(-sign.MaxClockDifference)) {
+		key, err := sign.ParseKey(e.Predicate.GateKey)
+		if err != nil || ssh.FingerprintSHA256(key) != fingerprint || at.Before(e.Record.Created.Add(-sign.MaxClockDifference)) {
 			continue
 		}
-		if i == len(l.epochs)-1 || at.Before(l.epochs[i+1].record.Created.Add(sign.MaxClockDifference)) {
+		if i == len(l.epochs)-1 || at.Before(l.epochs[i+1].Record.Created.Add(sign.MaxClockDifference)) {
 			return true
 		}
 	}
@@ -105,15 +117,8 @@ func (l *Ledger) gateKeyThen(fingerprint string, at time.Time) bool {
 }
 
 // adminByName says that a person is known as an admin by more than a group that
-// they claim: a policy names them, or they have set one that is in the chain.
-func (l *Ledger) adminByName(name string) bool {
-	for i, p := range l.parsed {
-		if slices.Contains(p.Admins.Users, name) || l.policies[i].predicate.Actor.Username == name {
-			return true
-		}
-	}
-	return false
-}
+// they claim.
+func (l *Ledger) adminByName(name string) bool { return l.book.AdminByName(name) }
 
 func (l *Ledger) untimely(signed string, created time.Time) error {
 	if timely(signed, created) {
@@ -217,7 +222,7 @@ func (g *Gate) examinePlan(ctx context.Context, l *Ledger, record state.Record) 
 	p := audit.Plan{ID: r.ID, Hash: r.Hash, Name: record.Name, Number: r.Number, Header: r.Header, Created: r.Created,
 		SignedBy: r.SignedBy, Chunks: slices.Concat(r.Header.Parts, r.Header.BeforeParts), Void: r.Void, Detail: r.Detail}
 	proposer := r.Header.Proposer.Username
-	owner, known := l.ring.Lookup(r.SignedBy)
+	owner, known := l.book.Ring.Lookup(r.SignedBy)
 	p.Known = l.gateKeyThen(r.SignedBy, r.Created) || known && owner.Person == proposer && heldThen(owner, r.Created)
 	switch {
 	case p.Void != "":

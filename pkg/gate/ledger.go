@@ -10,6 +10,7 @@ import (
 
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/pkg/trust"
 	"github.com/changeward/changeward/state"
 )
 
@@ -18,11 +19,10 @@ import (
 type Ledger struct {
 	now         time.Time
 	clusterUID  string
-	ring        sign.Ring
-	policies    []version[state.Policy]
+	book        *trust.Book
+	policies    []trust.Version[state.Policy]
 	policy      *policy.Policy
-	parsed      []*policy.Policy // of every version
-	epochs      []version[state.Epoch]
+	epochs      []trust.Version[state.Epoch]
 	attestation Attestation
 	requests    []Request // by number, ascending
 	audit       []entry
@@ -38,25 +38,20 @@ type RejectedRecord struct {
 	Reason, Detail string
 }
 
-// version is one link of a chain of signed versions.
-type version[P any] struct {
-	predicate P
-	record    state.Record
-	digest    string // of the stored envelope
-}
-
 type entry struct {
 	state.Audit
 	digest string
-	byGate bool // signed with the gate key
+	byGate bool      // signed with the gate key
+	at     time.Time // server time of the record
 }
 
 // records is everything a ledger is made from.
 type records map[state.Type][]state.Record
 
 // Load reads and verifies every record that decisions rest on. ErrNoStore:
-// nothing is installed. A policy or epoch chain that does not hold is an
-// error; single records that do not are left out and named in Rejected.
+// nothing is installed. A chain of policies, rosters or epochs in which one is
+// missing is an error; records that count for nothing are left out and named in
+// Rejected.
 func (g *Gate) Load(ctx context.Context) (*Ledger, error) {
 	all, err := g.read(ctx)
 	if err != nil {
@@ -67,21 +62,16 @@ func (g *Gate) Load(ctx context.Context) (*Ledger, error) {
 		return nil, fmt.Errorf("read the server's clock: %w", err)
 	}
 	l := &Ledger{now: now, clusterUID: g.ClusterUID, names: namesOf(all)}
-	l.loadRing(all)
-	if err := l.loadChains(all); err != nil {
+	if err := g.loadTrust(ctx, l, all); err != nil {
 		return nil, err
 	}
-	l.attestation = g.attest(ctx, l)
 	l.loadAudit(all[state.TypeAudit])
-	if err := l.anchored(); err != nil {
-		return nil, err
-	}
 	return l, g.loadRequests(ctx, l, all)
 }
 
 func (g *Gate) read(ctx context.Context) (records, error) {
 	types := []state.Type{state.TypePlan, state.TypeOutcome, state.TypeAudit, state.TypeDecision,
-		state.TypeKey, state.TypePolicy, state.TypeEpoch}
+		state.TypeKey, state.TypePolicy, state.TypeRoster, state.TypeEpoch}
 	lists := make([][]state.Record, len(types))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, t := range types {
@@ -110,7 +100,7 @@ func (g *Gate) attest(ctx context.Context, l *Ledger) Attestation {
 	}
 	epochs := make([]state.Epoch, len(l.epochs))
 	for i, e := range l.epochs {
-		epochs[i] = e.predicate
+		epochs[i] = e.Predicate
 	}
 	return g.Attestation(ctx, epochs)
 }
@@ -130,18 +120,18 @@ func (l *Ledger) PolicySource(number int) (string, error) {
 	if number < 1 || number > len(l.policies) {
 		return "", fmt.Errorf("no policy version %d: the versions are 1 to %d", number, len(l.policies))
 	}
-	return l.policies[number-1].predicate.Source, nil
+	return l.policies[number-1].Predicate.Source, nil
 }
 
 // Ring is the keys that people have enrolled.
-func (l *Ledger) Ring() sign.Ring { return l.ring }
+func (l *Ledger) Ring() sign.Ring { return l.book.Ring }
 
 // Epoch is the epoch in force; zero where there is none.
 func (l *Ledger) Epoch() state.Epoch {
 	if len(l.epochs) == 0 {
 		return state.Epoch{}
 	}
-	return l.epochs[len(l.epochs)-1].predicate
+	return l.epochs[len(l.epochs)-1].Predicate
 }
 
 // Attestation is what this run found out about the admission fence.

@@ -34,8 +34,14 @@ const (
 	ReasonPolicyUnreadable = "PolicyUnreadable"
 	// ReasonPolicyUnvouched: nothing proves that an admin set the policy.
 	ReasonPolicyUnvouched = "PolicyUnvouched"
+	// ReasonPolicyMissing: a gate has judged by a version that is not there.
+	ReasonPolicyMissing = "PolicyMissing"
+	// ReasonRosterUnvouched: nothing proves that an admin set the roster.
+	ReasonRosterUnvouched = "RosterUnvouched"
 	// ReasonEpochUnreadable: the chain of epochs does not hold.
 	ReasonEpochUnreadable = "EpochUnreadable"
+	// ReasonRosterUnreadable: the chain of rosters does not hold.
+	ReasonRosterUnreadable = "RosterUnreadable"
 	// ReasonRecordInvalid: a plan record that cannot be read or was changed.
 	ReasonRecordInvalid = "RecordInvalid"
 	// ReasonNotFound: no such change request.

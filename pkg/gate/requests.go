@@ -11,6 +11,7 @@ import (
 
 	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/pkg/trust"
 	"github.com/changeward/changeward/state"
 )
 
@@ -80,13 +81,13 @@ func (l *Ledger) openPlan(record state.Record) Request {
 // takes the API server's word, or else a signature of the gate or the proposer.
 func (l *Ledger) doubtfulProposer(record state.Record, r Request) (reason, detail string) {
 	proposer := r.Header.Proposer.Username
-	owner, known := l.ring.Lookup(r.SignedBy)
+	owner, known := l.book.Ring.Lookup(r.SignedBy)
 	switch {
 	case proposer == "" || proposer != record.Claims.Actor:
 		return ReasonRecordInvalid, fmt.Sprintf("proposed in the name of %q, written by %q", proposer, record.Claims.Actor)
 	case known && owner.Person != proposer:
 		return ReasonRecordInvalid, fmt.Sprintf("proposed in the name of %q, signed with a key of %q", proposer, owner.Person)
-	case known || l.gateKey(r.SignedBy) || l.attested(r.Created) == "":
+	case known && l.believes(owner) || l.gateKey(r.SignedBy) || l.attested(r.Created) == "":
 		return "", ""
 	}
 	return ReasonRecordInvalid, fmt.Sprintf("neither an API server nor a known key proves that %q proposed it", proposer)
@@ -127,7 +128,7 @@ func (l *Ledger) loadAudit(list []state.Record) {
 			l.reject(state.TypeAudit, record.Name, ReasonRecordInvalid, err.Error())
 			continue
 		}
-		l.audit = append(l.audit, entry{Audit: e, digest: state.Digest(opened.Envelope), byGate: l.gateKey(opened.Fingerprint)})
+		l.audit = append(l.audit, entry{Audit: e, digest: state.Digest(opened.Envelope), byGate: l.gateKey(opened.Fingerprint), at: record.Created})
 	}
 }
 
@@ -149,14 +150,14 @@ func (l *Ledger) machineRecord(record state.Record, opened sign.Opened, actor st
 }
 
 func (l *Ledger) trusted(opened sign.Opened, actor state.Person, at time.Time) bool {
-	owner, known := l.ring.Lookup(opened.Fingerprint)
-	return l.gateKey(opened.Fingerprint) || known && owner.Person == actor.Username && heldThen(owner, at)
+	owner, known := l.book.Ring.Lookup(opened.Fingerprint)
+	return l.gateKey(opened.Fingerprint) || known && owner.Person == actor.Username && l.believes(owner) && heldThen(owner, at)
 }
 
 // gateKey says whether a key is, or was, that of the gate.
 func (l *Ledger) gateKey(fingerprint string) bool {
-	return slices.ContainsFunc(l.epochs, func(e version[state.Epoch]) bool {
-		key, err := sign.ParseKey(e.predicate.GateKey)
+	return slices.ContainsFunc(l.epochs, func(e trust.Version[state.Epoch]) bool {
+		key, err := sign.ParseKey(e.Predicate.GateKey)
 		return err == nil && ssh.FingerprintSHA256(key) == fingerprint
 	})
 }
@@ -189,11 +190,8 @@ func (l *Ledger) readDecision(record state.Record) approval.Decision {
 	if record.Name != state.ContentName(state.TypeDecision, opened.Payload) {
 		d.Void, d.Detail = ReasonRecordInvalid, "the name is not that of the content"
 	}
-	if owner, known := l.ring.Lookup(d.Fingerprint); known {
-		d.KeyOwner, d.KeyFrom, d.Logins = owner.Person, owner.From, owner.Logins
-		if owner.Revoked != nil {
-			d.KeyRevoked = *owner.Revoked
-		}
+	if owner, known := l.book.Ring.Lookup(d.Fingerprint); known {
+		l.signedWith(&d, owner)
 	}
 	return d
 }

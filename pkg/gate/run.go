@@ -40,8 +40,8 @@ func (r *run) decide(ctx context.Context) (*Result, error) {
 	}
 	unvouched := r.ledger.Unvouched()
 	switch {
-	case unvouched != "":
-		return r.unable(ctx, policy.Reason{Reason: ReasonPolicyUnvouched, Message: unvouched})
+	case unvouched != nil:
+		return r.unable(ctx, *unvouched)
 	case !p.Complete():
 		return r.unable(ctx, policy.Reason{Reason: ReasonIncomplete, Message: fmt.Sprintf("%d of the objects could not be planned", len(p.Failed))})
 	case len(r.in.Refusals) > 0:

@@ -80,7 +80,7 @@ func (l *Ledger) heldUnder(r *Request, stored *plan.Plan) (version int, held boo
 	}
 	then := *l
 	var err error
-	if then.policy, err = policy.Parse([]byte(l.policies[version-1].predicate.Source)); err != nil {
+	if then.policy, err = policy.Parse([]byte(l.policies[version-1].Predicate.Source)); err != nil {
 		return version, false
 	}
 	return version, then.count(r, then.policy.Judge(then.input(stored, r.Header, "")).Requirements).Approved
@@ -89,7 +89,7 @@ func (l *Ledger) heldUnder(r *Request, stored *plan.Plan) (version int, held boo
 // versionAt is the policy version in force at a time; 0 before the first.
 func (l *Ledger) versionAt(at time.Time) int {
 	for i, v := range slices.Backward(l.policies) {
-		if !v.record.Created.After(at) {
+		if !v.Record.Created.After(at) {
 			return i + 1
 		}
 	}
@@ -128,7 +128,7 @@ func (r *run) compare(earlier *Request, approved *plan.Plan, before []byte, vers
 		rendered: now.Revision != "" && now.Revision == earlier.Header.Revision && slices.Equal(now.Sources, earlier.Header.Sources),
 		before:   map[manifest.Key]any{}, observed: map[manifest.Key]plan.Observation{}}
 	if version > 0 {
-		if p, err := policy.Parse([]byte(r.ledger.policies[version-1].predicate.Source)); err == nil {
+		if p, err := policy.Parse([]byte(r.ledger.policies[version-1].Predicate.Source)); err == nil {
 			c.policyThen = p
 		}
 	}

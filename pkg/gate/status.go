@@ -97,7 +97,7 @@ func (l *Ledger) attested(created time.Time) string {
 	if created.Before(l.attestation.From) {
 		return ReasonBeforeEpoch
 	}
-	if first, err := time.Parse(time.RFC3339, l.epochs[0].predicate.Time); err != nil || created.Before(first) {
+	if first, err := time.Parse(time.RFC3339, l.epochs[0].Predicate.Time); err != nil || created.Before(first) {
 		return ReasonBeforeEpoch
 	}
 	return ""

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/changeward/changeward/pkg/install/admission"
+	"github.com/changeward/changeward/pkg/trust"
 	"github.com/changeward/changeward/state"
 	"github.com/changeward/changeward/state/cluster"
 )
@@ -47,7 +48,7 @@ func Attest(ctx context.Context, where Cluster, epochs []state.Epoch) Standing {
 	if standing := c.compare(ctx, last); standing.Void != "" {
 		return standing
 	}
-	first := unbroken(epochs)
+	first := epochs[trust.Unbroken(epochs)]
 	from, err := time.Parse(time.RFC3339, first.Time)
 	if err != nil {
 		return void(ReasonEpochMissing, "epoch %d: %v", first.Version, err)
@@ -114,22 +115,4 @@ func (c client) canaryVoid(ctx context.Context, err error) Standing {
 		return void(failed.Reason, "%v", failed.Err)
 	}
 	return void(cluster.CanaryUnanswered, "%v", err)
-}
-
-// unbroken is the oldest epoch since which nobody but an install has changed
-// the fence: from one epoch to the next the objects are the same ones, and
-// were written at most once.
-func unbroken(epochs []state.Epoch) state.Epoch {
-	first := len(epochs) - 1
-	for first > 0 && follows(epochs[first-1].Objects, epochs[first].Objects) {
-		first--
-	}
-	return epochs[first]
-}
-
-func follows(before, after []state.AdmissionObject) bool {
-	return slices.EqualFunc(before, after, func(a, b state.AdmissionObject) bool {
-		return a.Kind == b.Kind && a.Name == b.Name && a.UID == b.UID &&
-			(b.Generation == a.Generation || b.Generation == a.Generation+1)
-	})
 }

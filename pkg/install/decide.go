@@ -39,7 +39,7 @@ func (p *Plan) decide(ctx context.Context) error {
 	p.add(missing(gateKey != ""), "Secret/"+NamespaceGate+"/"+GateKeySecret, "the gate's signing key", p.client.makeGateKey)
 	p.add(missing(digestKey), "Secret/"+NamespaceGate+"/"+DigestKeySecret, "keeps digests of Secret values from being guessed",
 		func(ctx context.Context) error { return p.client.makeDigestKey(ctx, p.options.Rand) })
-	return p.decideRecords()
+	return p.decideRecords(ctx)
 }
 
 func missing(there bool) string {
@@ -113,7 +113,7 @@ func (p *Plan) whyEpoch(gateKey string) string {
 // NeedsSigner says that Apply will write records, and so needs Options.Signer.
 func (p *Plan) NeedsSigner() bool { return p.newEpoch != "" || p.history.policy == nil }
 
-func (p *Plan) decideRecords() error {
+func (p *Plan) decideRecords(ctx context.Context) error {
 	if !p.NeedsSigner() {
 		p.add(ActionKeep, recordObject(state.TypeEpoch, p.history.epoch().Version), "", nil)
 		p.add(ActionKeep, recordObject(state.TypePolicy, 1), "", nil)
@@ -123,6 +123,15 @@ func (p *Plan) decideRecords() error {
 		actor: relevant(p.options.Caller, p.people), credential: p.options.Credential}
 	if err := p.decideKey(w); err != nil {
 		return err
+	}
+	if p.newEpoch != "" && w.signer != nil {
+		now, err := p.cluster.Store.Now(ctx)
+		if err != nil {
+			return fmt.Errorf("read the server's clock: %w", err)
+		}
+		if err := p.history.mayWriteEpoch(w.actor, w.signer, now); err != nil {
+			return err
+		}
 	}
 	if p.newEpoch != "" {
 		p.add(ActionCreate, recordObject(state.TypeEpoch, p.history.epoch().Version+1), p.newEpoch,
@@ -141,7 +150,7 @@ func (p *Plan) decideRecords() error {
 func (p *Plan) decideKey(w *writer) error {
 	detail := "enrolls your own key"
 	if w.signer != nil {
-		needed, err := p.history.enrollment(w.signer, p.clusterUID, w.actor.Username)
+		needed, err := p.history.enrollment(w.signer, w.actor.Username)
 		if err != nil || !needed {
 			return err
 		}

@@ -25,6 +25,7 @@ const (
 // Names of the checks.
 const (
 	CheckInstalled = "installed"
+	CheckVersions  = "versions"
 	CheckRights    = "rights"
 	CheckGateKey   = "gate-key"
 	CheckDigestKey = "digest-key"
@@ -58,7 +59,11 @@ func Doctor(ctx context.Context, cluster Cluster, caller state.Person) (Report, 
 	if err != nil {
 		return Report{}, err
 	}
-	history, err := readHistory(ctx, cluster.Store)
+	uid, err := c.clusterUID(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	history, err := readHistory(ctx, cluster.Store, uid)
 	if err != nil && !errors.Is(err, state.ErrForbidden) {
 		return Report{Checks: []Check{{CheckInstalled, StatusFail, err.Error(), "restore the records, or uninstall and install anew"}}}, nil
 	}
@@ -67,7 +72,7 @@ func Doctor(ctx context.Context, cluster Cluster, caller state.Person) (Report, 
 	var report Report
 	for _, check := range []func(context.Context) Check{
 		func(context.Context) Check { return d.installed(forbidden) },
-		d.rights, d.gateKey, d.digestKey, d.admission, d.power, d.separation,
+		d.versions, d.rights, d.gateKey, d.digestKey, d.admission, d.power, d.separation,
 	} {
 		report.Checks = append(report.Checks, check(ctx))
 	}
@@ -92,6 +97,22 @@ func (d examiner) installed(forbidden error) Check {
 	}
 	return Check{CheckInstalled, StatusOK, fmt.Sprintf("cluster %q (%s), epoch %d", d.history.policy.ClusterName,
 		d.history.policy.Env, d.history.epoch().Version), ""}
+}
+
+// versions names policies, rosters and epochs that count for nothing: somebody
+// who may not has tried to set one.
+func (d examiner) versions(context.Context) Check {
+	if d.history.book == nil {
+		return Check{CheckVersions, StatusWarn, "you may not read the records", "let an admin run the doctor"}
+	}
+	var names []string
+	for _, r := range d.history.refused() {
+		names = append(names, fmt.Sprintf("%s (%s)", r.Name, r.Detail))
+	}
+	if len(names) > 0 {
+		return Check{CheckVersions, StatusFail, "these count for nothing: " + strings.Join(names, "; "), "find out who wrote them, then delete these ConfigMaps of namespace " + Namespace}
+	}
+	return Check{CheckVersions, StatusOK, "every version of policy, roster and epoch was set by an admin", ""}
 }
 
 // decides is the right to write what people say. By role a gate of the whole

@@ -4,71 +4,75 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/pkg/trust"
 	"github.com/changeward/changeward/state"
 )
 
 // history is the records that an install makes, as they are now.
 type history struct {
-	epochs []state.Epoch // oldest first
+	epochs []state.Epoch // that count, oldest first
 	head   string        // digest of the newest epoch's envelope
 	policy *policy.Policy
-	keys   []state.Record
+	opened *trust.Opened
+	book   *trust.Book
 }
 
-// readHistory reads them. No namespace is an empty history. Signatures are
-// verified, owners of keys are not: the gate does that.
-func readHistory(ctx context.Context, store state.Store) (history, error) {
-	var h history
+// readHistory reads them. No namespace is an empty history.
+func readHistory(ctx context.Context, store state.Store, clusterUID string) (history, error) {
 	records := map[state.Type][]state.Record{}
-	for _, t := range []state.Type{state.TypeEpoch, state.TypePolicy, state.TypeKey} {
+	for _, t := range []state.Type{state.TypeEpoch, state.TypePolicy, state.TypeRoster, state.TypeKey, state.TypeDecision} {
 		list, err := store.List(ctx, t, state.Selector{})
-		if errors.Is(err, state.ErrNoStore) {
-			return history{}, nil
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, state.ErrNoStore) {
 			return history{}, fmt.Errorf("read %s records: %w", t, err)
 		}
 		records[t] = list
 	}
-	h.keys = records[state.TypeKey]
-	for _, record := range records[state.TypeEpoch] {
-		if err := h.addEpoch(record); err != nil {
-			return history{}, err
-		}
+	h := history{opened: trust.Open(trust.Stored{ClusterUID: clusterUID, Keys: records[state.TypeKey], Policies: records[state.TypePolicy],
+		Rosters: records[state.TypeRoster], Epochs: records[state.TypeEpoch], Decisions: records[state.TypeDecision]})}
+	epochs := h.opened.Epochs()
+	for _, e := range epochs {
+		h.epochs, h.head = append(h.epochs, e.Predicate), e.Digest
 	}
-	return h, h.readPolicy(records[state.TypePolicy])
+	var err error
+	if h.book, err = h.opened.Read(epochs, func(time.Time) string { return "" }); err != nil {
+		return history{}, err
+	}
+	return h, h.readPolicy()
 }
 
-func (h *history) addEpoch(record state.Record) error {
-	var epoch state.Epoch
-	opened, err := sign.Open(state.TypeEpoch, record.Data[state.DataEnvelope], &epoch)
-	switch {
-	case err != nil:
-		return fmt.Errorf("epoch record %s: %w", record.Name, err)
-	case epoch.Version != len(h.epochs)+1 || epoch.Previous != h.head || record.Name != state.NumberedName(state.TypeEpoch, epoch.Version):
-		return fmt.Errorf("epoch record %s: version %d does not follow version %d", record.Name, epoch.Version, len(h.epochs))
+func (h *history) readPolicy() error {
+	if len(h.book.Policies) == 0 {
+		return nil
 	}
-	h.epochs, h.head = append(h.epochs, epoch), state.Digest(opened.Envelope)
+	newest := h.book.Policies[len(h.book.Policies)-1]
+	parsed, err := policy.Parse([]byte(newest.Predicate.Source))
+	if err != nil {
+		return fmt.Errorf("policy record %s: %w", newest.Record.Name, err)
+	}
+	h.policy = parsed
 	return nil
 }
 
-func (h *history) readPolicy(records []state.Record) error {
-	if len(records) == 0 {
-		return nil
+// refused are the records that count for nothing and are about the install
+// itself.
+func (h history) refused() []trust.Rejected {
+	return slices.DeleteFunc(slices.Clone(h.book.Rejected), func(r trust.Rejected) bool { return r.Type == state.TypeKey })
+}
+
+// mayWriteEpoch says why a further epoch would count for nothing.
+func (h history) mayWriteEpoch(who state.Person, signer sign.Signer, now time.Time) error {
+	name := state.NumberedName(state.TypeEpoch, len(h.epochs)+1)
+	if i := slices.IndexFunc(h.refused(), func(r trust.Rejected) bool { return r.Name == name }); i >= 0 {
+		return fmt.Errorf("%s counts for nothing (%s), and takes the name of the next epoch: delete that ConfigMap first", name, h.refused()[i].Detail)
 	}
-	newest := records[len(records)-1]
-	var version state.Policy
-	if _, err := sign.Open(state.TypePolicy, newest.Data[state.DataEnvelope], &version); err != nil {
-		return fmt.Errorf("policy record %s: %w", newest.Name, err)
+	if why := h.opened.MayWriteEpoch(who, fingerprint(signer), now); why != "" {
+		return fmt.Errorf("an epoch that you sign would count for nothing: %s", why)
 	}
-	parsed, err := policy.Parse([]byte(version.Source))
-	if err != nil {
-		return fmt.Errorf("policy record %s: %w", newest.Name, err)
-	}
-	h.policy = parsed
 	return nil
 }
 
@@ -82,8 +86,8 @@ func (h history) epoch() state.Epoch {
 
 // enrollment says whether the caller's key must be enrolled first. A caller
 // who has keys already must use one of them.
-func (h history) enrollment(signer sign.Signer, clusterUID, username string) (needed bool, err error) {
-	ring, _ := sign.BuildRing(h.keys, sign.Trust{ClusterUID: clusterUID})
+func (h history) enrollment(signer sign.Signer, username string) (needed bool, err error) {
+	ring := h.book.Ring
 	fingerprint := fingerprint(signer)
 	if entry, ok := ring.Lookup(fingerprint); ok {
 		switch {

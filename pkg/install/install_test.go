@@ -182,9 +182,9 @@ func synced(t *testing.T, c *kubetest.Cluster) {
 
 func examined(t *testing.T, c *kubetest.Cluster) {
 	for user, want := range map[string]map[string]string{
-		kubetest.Admin: {"installed": "ok", "rights": "ok", "gate-key": "ok", "digest-key": "ok", "admission": "ok", "gate-power": "ok", "separation": "ok"},
-		"alice":        {"installed": "ok", "rights": "ok", "gate-key": "ok", "digest-key": "ok", "admission": "warn", "gate-power": "ok", "separation": "warn"},
-		"bob":          {"installed": "ok", "rights": "ok", "gate-key": "ok", "digest-key": "ok", "admission": "ok", "gate-power": "ok", "separation": "warn"},
+		kubetest.Admin: {"installed": "ok", "rights": "ok", "gate-key": "ok", "digest-key": "ok", "admission": "ok", "gate-power": "ok", "separation": "ok", "versions": "ok"},
+		"alice":        {"installed": "ok", "rights": "ok", "gate-key": "ok", "digest-key": "ok", "admission": "warn", "gate-power": "ok", "separation": "warn", "versions": "ok"},
+		"bob":          {"installed": "ok", "rights": "ok", "gate-key": "ok", "digest-key": "ok", "admission": "ok", "gate-power": "ok", "separation": "warn", "versions": "ok"},
 	} {
 		report, err := install.Doctor(t.Context(), as(t, c.Config(user)), whoAmI(t, c.Config(user)))
 		assert.NilError(t, err)

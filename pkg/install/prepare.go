@@ -46,7 +46,7 @@ func observe(ctx context.Context, cluster Cluster, options Options) (*Plan, erro
 	if p.clusterUID, err = p.client.clusterUID(ctx); err != nil {
 		return nil, err
 	}
-	if p.history, err = readHistory(ctx, cluster.Store); err != nil {
+	if p.history, err = readHistory(ctx, cluster.Store, p.clusterUID); err != nil {
 		return nil, err
 	}
 	if err := p.settle(); err != nil {

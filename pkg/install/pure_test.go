@@ -31,27 +31,6 @@ func TestAGateIsWhomAdmissionTakesForOne(t *testing.T) {
 	}
 }
 
-func TestAnEpochVouchesForThoseBeforeItUnlessSomethingWasChangedInBetween(t *testing.T) {
-	epoch := func(version int, uid string, generation int64) state.Epoch {
-		return state.Epoch{Version: version, Objects: []state.AdmissionObject{{Kind: "K", Name: "n", UID: uid, Generation: generation}}}
-	}
-	for name, tc := range map[string]struct {
-		epochs []state.Epoch
-		since  int
-	}{
-		"the first":                 {[]state.Epoch{epoch(1, "a", 1)}, 1},
-		"a new gate key":            {[]state.Epoch{epoch(1, "a", 1), epoch(2, "a", 1)}, 1},
-		"an upgrade":                {[]state.Epoch{epoch(1, "a", 1), epoch(2, "a", 2)}, 1},
-		"to Audit and back":         {[]state.Epoch{epoch(1, "a", 1), epoch(2, "a", 3)}, 2},
-		"made anew":                 {[]state.Epoch{epoch(1, "a", 1), epoch(2, "b", 1)}, 2},
-		"a restored, older one":     {[]state.Epoch{epoch(1, "a", 2), epoch(2, "a", 1)}, 2},
-		"an upgrade after a change": {[]state.Epoch{epoch(1, "a", 1), epoch(2, "a", 3), epoch(3, "a", 4)}, 2},
-		"an object more":            {[]state.Epoch{{Version: 1}, epoch(2, "a", 1)}, 2},
-	} {
-		assert.Equal(t, unbroken(tc.epochs).Version, tc.since, name)
-	}
-}
-
 func TestPlanningRightsLeaveOutWhatAdmissionDoesNotGuard(t *testing.T) {
 	all := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	for _, tc := range []struct {

@@ -34,15 +34,12 @@ func Parse(source []byte) (*Policy, error) {
 	return p.parse(source)
 }
 
-// ReadAdmins reads who may set the next version, without compiling any rule:
-// an earlier version has no other use. Errors are as of Parse.
-func ReadAdmins(source []byte) (Admins, error) {
+// Skim reads all of a policy but compiles no rule, so that it can judge
+// nothing: earlier versions are asked only for their settings. Errors are those
+// of Parse.
+func Skim(source []byte) (*Policy, error) {
 	p := &parser{at: map[string]field{}, policy: defaults(), skim: true}
-	read, err := p.parse(source)
-	if err != nil {
-		return Admins{}, err
-	}
-	return read.Admins, nil
+	return p.parse(source)
 }
 
 func (p *parser) parse(source []byte) (*Policy, error) {

@@ -145,7 +145,13 @@ func (r Ring) Take(k KeyRecord, trust Trust) *Error {
 	if err != nil {
 		return err
 	}
-	if enrolled && (known.Doubt == "" || doubt != "") {
+	switch countersigned := known.Signer == k.fingerprint && k.signer != k.fingerprint; {
+	case enrolled && countersigned:
+		known.Signer, known.Doubt = k.signer, min(known.Doubt, doubt)
+		known.Logins = append(slices.Clone(known.Logins), k.key.Logins...)
+		r.entries[k.fingerprint] = known
+		return nil
+	case enrolled && (known.Doubt == "" || doubt != ""):
 		return r.addLogins(k, known)
 	}
 	r.entries[k.fingerprint] = Entry{Person: person, Logins: k.key.Logins, Key: k.public, Fingerprint: k.fingerprint,
@@ -201,17 +207,26 @@ func (r Ring) vouched(k KeyRecord, trust Trust) (doubt string, err *Error) {
 	case k.signer != k.fingerprint:
 		return "", fail(ReasonNotCountersigned, "neither a key of %s nor an admin signed for %s", person, k.fingerprint)
 	}
-	doubt = trust.attested(k)
+	doubt = trust.attested(k.fingerprint, k.record.Created)
 	if doubt != "" && r.validOf(k.fingerprint, person) {
 		return doubt, nil // no less in doubt than before
 	}
-	if settled := r.settled(person, doubt == ""); settled != "" {
-		return "", fail(ReasonNotCountersigned, "%s has keys already (%s), and none of them, nor an admin, signed for %s", person, settled, k.fingerprint)
+	return doubt, r.First(person, k.fingerprint, k.record.Created, trust)
+}
+
+// First says why a key that signs for itself would not be enrolled for a person
+// at a time; nil: it would.
+func (r Ring) First(person, fingerprint string, at time.Time, trust Trust) *Error {
+	if settled := r.settled(person, trust.attested(fingerprint, at) == ""); settled != "" {
+		return fail(ReasonNotCountersigned, "%s has keys already (%s), and none of them, nor an admin, signed for %s", person, settled, fingerprint)
 	}
-	if earlier := trust.earlier(k); earlier != "" && r.entries[earlier].Person != person {
-		return "", fail(ReasonNotCountersigned, "%s signed with another key before (%s), so only an admin can enroll %s", person, earlier, k.fingerprint)
+	if trust.Earlier == nil {
+		return nil
 	}
-	return doubt, nil
+	if earlier := trust.Earlier(person, fingerprint, at); earlier != "" {
+		return fail(ReasonNotCountersigned, "%s signed with another key before (%s), so only an admin can enroll %s", person, earlier, fingerprint)
+	}
+	return nil
 }
 
 // settled names a key of a person that must sign for a further one. Keys that
@@ -225,18 +240,11 @@ func (r Ring) settled(person string, beyondDoubt bool) string {
 	return ""
 }
 
-func (t Trust) attested(k KeyRecord) string {
+func (t Trust) attested(fingerprint string, at time.Time) string {
 	if t.Attested == nil {
 		return ""
 	}
-	return t.Attested(k.fingerprint, k.record.Created)
-}
-
-func (t Trust) earlier(k KeyRecord) string {
-	if t.Earlier == nil {
-		return ""
-	}
-	return t.Earlier(k.key.Person.Username, k.fingerprint, k.record.Created)
+	return t.Attested(fingerprint, at)
 }
 
 func (r Ring) revoke(k KeyRecord, known Entry, enrolled bool, trust Trust) *Error {

@@ -18,6 +18,19 @@ func (b *Book) Unvouched(t state.Type) string {
 	return fmt.Sprintf("%s version %d was set by %s, and nothing proves that they are an admin (%s); an admin must look at it and set it again", t, d.version, d.person, d.reason)
 }
 
+// First says why a key that its owner alone signs for would not count for them,
+// if it were enrolled now; "": it would.
+func (b *Book) First(person, fingerprint string, now time.Time) string {
+	if err := b.Ring.First(person, fingerprint, now, b.trust()); err != nil {
+		return err.Err.Error()
+	}
+	return ""
+}
+
+// AdminByName says that a person is known as an admin by more than a group that
+// they claim: a version that is vouched for names them, or they have set one.
+func (b *Book) AdminByName(username string) bool { return b.known[username] || b.named[username] }
+
 // Proved says whether an admin, by name and key, could set a version now that
 // nobody has to take on trust.
 func (b *Book) Proved(who state.Person, key sign.Entry, at time.Time) bool {

@@ -35,7 +35,7 @@ func (o *Opened) Epochs() []Version[state.Epoch] {
 // from the start of its unbroken run to the newest of these epochs.
 func (o *Opened) until(next item, epochs []Version[state.Epoch]) *Book {
 	b := &Book{Ring: sign.NewRing(), Epochs: epochs, opened: o, fence: proved(epochs),
-		known: map[string]bool{}, doubts: map[state.Type]doubt{}, listed: map[string]listing{}}
+		named: map[string]bool{}, known: map[string]bool{}, doubts: map[state.Type]doubt{}, listed: map[string]listing{}}
 	_ = b.replay(func(i item) bool { // a gap in another chain is for Read to tell
 		return i.created.Before(next.created) || i.created.Equal(next.created) && i.rank < next.rank
 	})
@@ -124,7 +124,7 @@ func (o *Opened) MayWriteEpoch(who state.Person, fingerprint string, now time.Ti
 	if len(epochs) == 0 {
 		return ""
 	}
-	b := o.until(item{created: now, rank: rankEpoch}, epochs)
+	b := o.until(item{created: now, rank: rankRevocation}, epochs)
 	key, held := b.Ring.Lookup(fingerprint)
 	switch {
 	case !held || key.Person != who.Username || key.Revoked != nil:

@@ -20,6 +20,7 @@ type Fence func(at time.Time) string
 type Book struct {
 	Ring     sign.Ring
 	Policies []Version[state.Policy]
+	Settings []*policy.Policy // of each version, without rules that could judge
 	Rosters  []Version[state.Roster]
 	Epochs   []Version[state.Epoch]
 	// Rejected are the records that count for nothing.
@@ -27,10 +28,12 @@ type Book struct {
 
 	opened *Opened
 	fence  Fence
-	admins policy.Admins        // of the newest policy that is vouched for
-	known  map[string]bool      // people who have proved by key that they are admins
-	doubts map[state.Type]doubt // about the newest version of each chain
-	listed map[string]listing   // by fingerprint: keys on the newest roster
+	// Admins of the policy in force, and of the newest that is vouched for.
+	inForce, vouched policy.Admins
+	named            map[string]bool      // people whom any policy that is vouched for names as admins
+	known            map[string]bool      // people who have proved by key that they are admins
+	doubts           map[state.Type]doubt // about the newest version of each chain
+	listed           map[string]listing   // by fingerprint: keys on the newest roster
 }
 
 type doubt struct {
@@ -47,7 +50,7 @@ type listing struct {
 // *Error: a chain with a gap.
 func (o *Opened) Read(epochs []Version[state.Epoch], fence Fence) (*Book, error) {
 	b := &Book{Ring: sign.NewRing(), Epochs: epochs, opened: o, fence: fence, Rejected: slices.Clone(o.rejected),
-		known: map[string]bool{}, doubts: map[state.Type]doubt{}, listed: map[string]listing{}}
+		named: map[string]bool{}, known: map[string]bool{}, doubts: map[state.Type]doubt{}, listed: map[string]listing{}}
 	return b, b.replay(func(item) bool { return true })
 }
 
@@ -98,11 +101,19 @@ func (b *Book) attested(fingerprint string, at time.Time) string {
 }
 
 // earlier finds a key that a person signed with, and that no record enrolls any
-// more. One that is enrolled for someone else was never theirs.
+// more: its record was deleted, and the next key must not pass for a first one.
 func (b *Book) earlier(person, fingerprint string, before time.Time) string {
-	for _, s := range b.opened.seen {
-		if _, known := b.Ring.Lookup(s.Fingerprint); s.Person == person && s.Fingerprint != fingerprint && s.At.Before(before) && !known {
-			return s.Fingerprint
+	for _, record := range b.opened.said[person] {
+		if !record.Created.Before(before) {
+			continue
+		}
+		envelope, err := state.ParseEnvelope(record.Data[state.DataEnvelope])
+		if err != nil {
+			continue
+		}
+		key := envelope.Signatures[0].KeyID
+		if _, known := b.Ring.Lookup(key); !known && key != fingerprint {
+			return key
 		}
 	}
 	return ""
@@ -111,16 +122,7 @@ func (b *Book) earlier(person, fingerprint string, before time.Time) string {
 // isAdmin says whether the policy in force lets a person change it. One that
 // names no admins leaves that to admission, which asks for the verb administer.
 func (b *Book) isAdmin(who state.Person) bool {
-	return len(b.Policies) > 0 && (b.newest().Empty() || b.newest().Includes(who))
-}
-
-func (b *Book) newest() policy.Subjects {
-	for _, i := range b.opened.items {
-		if v := i.version; v != nil && v.digest == b.Policies[len(b.Policies)-1].Digest {
-			return v.admins.Subjects
-		}
-	}
-	return policy.Subjects{}
+	return len(b.Policies) > 0 && (b.inForce.Empty() || b.inForce.Includes(who))
 }
 
 // unproved says why nothing proves that a person, with this key, was an admin
@@ -131,7 +133,7 @@ func (b *Book) unproved(username string, key sign.Entry, at time.Time) string {
 	switch {
 	case key.Doubt != "":
 		return key.Doubt
-	case b.known[username], slices.Contains(b.admins.Users, username):
+	case b.known[username], slices.Contains(b.vouched.Users, username):
 		return ""
 	}
 	return b.fence(at)
@@ -178,7 +180,14 @@ func (b *Book) takePolicy(c *candidate) error {
 	case c.unreadable != nil:
 		return &Error{c.record.Type, c.record.Name, c.unreadable.Error()}
 	default:
-		b.vouch(c, last == "", func() { b.admins = c.admins })
+		if b.vouch(c, last == "") {
+			b.vouched = c.settings.Admins
+			for _, name := range c.settings.Admins.Users {
+				b.named[name] = true
+			}
+		}
+		b.inForce = c.settings.Admins
+		b.Settings = append(b.Settings, c.settings)
 		b.Policies = append(b.Policies, version(c, c.policy))
 		return nil
 	}
@@ -188,16 +197,16 @@ func (b *Book) takePolicy(c *candidate) error {
 
 // vouch notes whether the API server, or a key, proves who set a version. One
 // that is vouched for vouches for those before it.
-func (b *Book) vouch(c *candidate, first bool, then func()) {
+func (b *Book) vouch(c *candidate, first bool) bool {
 	key, _ := b.holder(c)
 	name := c.link.actor.Username
 	if why := b.unproved(name, key, c.record.Created); why != "" && !first {
 		b.doubts[c.record.Type] = doubt{name, why, c.link.version}
-		return
+		return false
 	}
 	delete(b.doubts, c.record.Type)
 	b.known[name] = true
-	then()
+	return true
 }
 
 func (b *Book) takeRoster(c *candidate) error {
@@ -214,7 +223,7 @@ func (b *Book) takeRoster(c *candidate) error {
 	case !follows(c, len(b.Rosters), last):
 		return gap(c, len(b.Rosters))
 	default:
-		b.vouch(c, false, func() {})
+		b.vouch(c, false)
 		b.Rosters = append(b.Rosters, version(c, c.roster))
 		b.list(c)
 		return nil

@@ -16,14 +16,8 @@ import (
 type Stored struct {
 	ClusterUID                      string
 	Keys, Policies, Rosters, Epochs []state.Record
-	// Seen are other records that people signed.
-	Seen []Seen
-}
-
-// Seen says that a person signed with a key.
-type Seen struct {
-	Person, Fingerprint string
-	At                  time.Time // server time of the record
+	// Decisions tell who has signed with which key before.
+	Decisions []state.Record
 }
 
 // Version is one version of a policy, roster or epoch that counts.
@@ -64,8 +58,8 @@ type candidate struct {
 	policy      state.Policy
 	roster      state.Roster
 	epoch       state.Epoch
-	admins      policy.Admins // of a policy
-	unreadable  error         // of the text of a policy
+	settings    *policy.Policy // of a policy; its rules are not compiled
+	unreadable  error          // of the text of a policy
 }
 
 // link is what all versions of a chain state.
@@ -80,7 +74,7 @@ type link struct {
 // their creation.
 type Opened struct {
 	items    []item
-	seen     []Seen
+	said     map[string][]state.Record // by who wrote them
 	cluster  string
 	rejected []Rejected
 }
@@ -97,16 +91,19 @@ type item struct {
 // Within a second self-signed keys come first, so that an install that writes
 // all in one holds, and revocations last.
 const (
-	rankEpoch = iota + sign.RankRevocation
-	rankPolicy
+	rankPolicy = iota + sign.RankRevocation
 	rankRoster
+	rankEpoch
 	rankRevocation
 )
 
 // Open reads all records. Those that do not even hold by themselves are named
 // in what Read returns.
 func Open(s Stored) *Opened {
-	o := &Opened{cluster: s.ClusterUID, seen: s.Seen}
+	o := &Opened{cluster: s.ClusterUID, said: map[string][]state.Record{}}
+	for _, record := range slices.Concat(s.Decisions, s.Policies, s.Rosters, s.Epochs) {
+		o.said[record.Claims.Actor] = append(o.said[record.Claims.Actor], record)
+	}
 	keys, rejected := sign.ReadKeys(s.Keys, s.ClusterUID)
 	for i := range keys {
 		rank := keys[i].Rank()
@@ -122,19 +119,12 @@ func Open(s Stored) *Opened {
 		for _, record := range list {
 			c := open(record, s.ClusterUID)
 			o.items = append(o.items, item{created: record.Created, rank: rank, name: record.Name, version: &c})
-			o.see(c)
 		}
 	}
 	slices.SortFunc(o.items, func(a, b item) int {
 		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.rank, b.rank), cmp.Compare(a.name, b.name))
 	})
 	return o
-}
-
-func (o *Opened) see(c candidate) {
-	if c.void == "" {
-		o.seen = append(o.seen, Seen{Person: c.link.actor.Username, Fingerprint: c.fingerprint, At: c.record.Created})
-	}
 }
 
 // open checks all that a version says about itself.
@@ -167,7 +157,7 @@ func (c *candidate) read() (sign.Opened, error) {
 		p := c.policy
 		c.link = link{p.Version, p.Previous, p.Time, p.Actor, p.ClusterUID}
 		if err == nil {
-			c.admins, c.unreadable = policy.ReadAdmins([]byte(p.Source))
+			c.settings, c.unreadable = policy.Skim([]byte(p.Source))
 		}
 		return opened, err
 	case state.TypeRoster:
