@@ -109,11 +109,33 @@ func (o *rosterSetOptions) run(ctx context.Context) error {
 	if err != nil {
 		return cli.Fail(cli.ReasonBadInput, fmt.Errorf("%s: %w", o.file, err))
 	}
-	after, err := next.Format()
+	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords)
 	if err != nil {
 		return err
 	}
-	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords)
+	if err := o.ask(session, next); err != nil {
+		return err
+	}
+	signer, first, err := session.OwnKey(ctx, o.keys)
+	if err != nil {
+		return err
+	}
+	version, err := session.Gate.SetRoster(ctx, session.Ledger, next, signer, first)
+	if err != nil {
+		return err
+	}
+	if first {
+		session.NoteEnrolled(signer)
+	}
+	return o.streams.Print(o.output, cli.Result{
+		Text: func() string { return fmt.Sprintf("roster version %d is in force\n", version) },
+		JSON: func() any { return render.RosterDocument(version, next) },
+	})
+}
+
+// ask shows what a roster changes, and asks.
+func (o *rosterSetOptions) ask(session *cli.Session, next trust.Roster) error {
+	after, err := next.Format()
 	if err != nil {
 		return err
 	}
@@ -127,21 +149,5 @@ func (o *rosterSetOptions) run(ctx context.Context) error {
 	if err := o.streams.StoryWhole(o.streams.ErrStyle().Diff(before, string(after))); err != nil {
 		return err
 	}
-	if err := session.Asker().Confirm("set this roster?", o.keys.Yes); err != nil {
-		return err
-	}
-	signer, first, err := session.OwnKey(ctx, o.keys)
-	if err != nil {
-		return err
-	}
-	if version, err = session.Gate.SetRoster(ctx, session.Ledger, next, signer, first); err != nil {
-		return err
-	}
-	if first {
-		session.NoteEnrolled(signer)
-	}
-	return o.streams.Print(o.output, cli.Result{
-		Text: func() string { return fmt.Sprintf("roster version %d is in force\n", version) },
-		JSON: func() any { return render.RosterDocument(version, next) },
-	})
+	return session.Asker().Confirm("set this roster?", o.keys.Yes)
 }

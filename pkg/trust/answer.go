@@ -31,12 +31,6 @@ func (b *Book) First(person, fingerprint string, now time.Time) string {
 // they claim: a version that is vouched for names them, or they have set one.
 func (b *Book) AdminByName(username string) bool { return b.known[username] || b.named[username] }
 
-// Proved says whether an admin, by name and key, could set a version now that
-// nobody has to take on trust.
-func (b *Book) Proved(who state.Person, key sign.Entry, at time.Time) bool {
-	return b.isAdmin(who) && b.unproved(who.Username, key, at) == ""
-}
-
 // Roster is the newest roster, and until when it holds; zero: for ever. false:
 // there is none.
 func (b *Book) Roster() (roster state.Roster, until time.Time, there bool) {
