@@ -125,7 +125,7 @@ func sorted(names []string) []string { return slices.Compact(slices.Sorted(slice
 // no cluster keeps them: the caller's key and the first policy. There is no
 // fence, and so no epoch. It can be repeated if it was stopped in between.
 func StartRecords(ctx context.Context, store state.Store, clusterUID string, options Options, source string) error {
-	h, err := readHistory(ctx, store)
+	h, err := readHistory(ctx, store, clusterUID)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func StartRecords(ctx context.Context, store state.Store, clusterUID string, opt
 	}
 	w := &writer{store: store, signer: options.Signer, clusterUID: clusterUID, actor: relevant(options.Caller, first.Roles()),
 		credential: options.Credential}
-	needed, err := h.enrollment(options.Signer, clusterUID, options.Caller.Username)
+	needed, err := h.enrollment(options.Signer, options.Caller.Username)
 	if err != nil {
 		return err
 	}

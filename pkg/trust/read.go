@@ -92,12 +92,25 @@ func (b *Book) trust() sign.Trust {
 }
 
 // attested takes the key that signed the first epoch for its writer's: all
-// trust in a cluster begins there.
+// trust in a cluster begins there. Where no cluster keeps the records there are
+// no epochs, and it begins with the first policy.
 func (b *Book) attested(fingerprint string, at time.Time) string {
-	if len(b.Epochs) > 0 && b.Epochs[0].Fingerprint == fingerprint {
+	if fingerprint == b.root() {
 		return ""
 	}
 	return b.fence(at)
+}
+
+func (b *Book) root() string {
+	if len(b.Epochs) > 0 {
+		return b.Epochs[0].Fingerprint
+	}
+	for _, i := range b.opened.items {
+		if v := i.version; v != nil && v.void == "" && v.record.Name == state.NumberedName(state.TypePolicy, 1) {
+			return v.fingerprint
+		}
+	}
+	return ""
 }
 
 // earlier finds a key that a person signed with, and that no record enrolls any
