@@ -16,7 +16,9 @@ type Controllers func(manager string, serverSide bool) Applier
 
 // Auto guesses for each object who applies it, by the managed fields of LIVE:
 // who applied it last, kubectl in either way, a GitOps controller or changeward.
-// What anybody else applied, and what does not exist, is planned as changeward.
+// Others, who may well apply a field of their own again and again, count only
+// where none of these ever did. What they or Helm applied, and what does not
+// exist, is planned as changeward.
 // A guess is noted. Force takes fields over from other managers where the guess
 // is a server-side apply by kubectl or changeward.
 func Auto(force bool, controllers Controllers) Applier { return auto{force, controllers} }
@@ -57,6 +59,7 @@ type guess struct {
 	applier    Applier
 	note       string
 	controller bool
+	stranger   bool // who may have applied all of the object, or a field of it
 }
 
 // guess is who applied last.
@@ -73,7 +76,7 @@ func (a auto) guess(entries []metav1.ManagedFieldsEntry) guess {
 		if entry.Time != nil {
 			at = entry.Time.Time
 		}
-		if !known || at.After(latest) {
+		if !known || found.stranger && !guessed.stranger || found.stranger == guessed.stranger && at.After(latest) {
 			found, latest, known = guessed, at, true
 		}
 	}
@@ -101,7 +104,7 @@ func (a auto) appliedBy(entry metav1.ManagedFieldsEntry) guess {
 	case !serverSide && strings.HasPrefix(entry.Manager, "kubectl"):
 		return guess{applier: KubectlClient(entry.Manager, false), note: guessed("kubectl apply")}
 	}
-	return guess{applier: Changeward(a.force), note: entry.Manager + " was the last to apply it, and it is planned as changeward: " +
+	return guess{applier: Changeward(a.force), stranger: !strings.HasPrefix(entry.Manager, "helm"), note: entry.Manager + " was the last to apply it, and it is planned as changeward: " +
 		"name who applies it with --owner or --applier"}
 }
 

@@ -8,6 +8,8 @@ import (
 	"gotest.tools/v3/icmd"
 
 	"github.com/changeward/changeward/pkg/dryrun"
+	"github.com/changeward/changeward/pkg/gitops"
+	"github.com/changeward/changeward/pkg/gitops/argocd"
 	"github.com/changeward/changeward/pkg/gitops/flux"
 	"github.com/changeward/changeward/pkg/kubetest"
 )
@@ -30,6 +32,8 @@ func appliers(t *testing.T) []applier {
 		{"kubectl-server", dryrun.KubectlServer("kubectl", false), kubectl("--server-side", "--force-conflicts")},
 		{"kubectl-server-force", dryrun.KubectlServer("kubectl", true), kubectl("--server-side", "--force-conflicts")},
 		{"flux", kustomization, serverSide("kustomize-controller")},
+		{"argocd", argocd.NewApplier(&argocd.Application{}, argocd.ReadSettings("argocd", nil)), kubectl("--field-manager=argocd-controller", "--validate=warn")},
+		{"auto", dryrun.Auto(false, (&gitops.Tools{}).By), kubectl()},
 	}
 }
 
