@@ -25,7 +25,7 @@ bench: build controlplane ## speed and memory, as ratios measured in one run
 	go run ./testdata/bench
 
 soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none may be lost, no drift missed (10 minutes)
-	SOAK=full go test -count=1 -timeout 20m -v -run TestSoak ./testdata/soak
+	SOAK=full go test -count=1 -timeout 40m -v -run TestSoak ./testdata/soak
 
 lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on these'; exit 1; }

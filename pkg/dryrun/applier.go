@@ -59,6 +59,9 @@ type Treatment struct {
 	// sends nothing. It is not asked where Before or After had something to
 	// change. nil means that it always sends.
 	Unmoved func(live, merged *unstructured.Unstructured) bool
+	// Late says of an object of the same set, which this one needs, whether the
+	// applier asks for this one before it has made that. nil means never.
+	Late func(needed manifest.Key) bool
 	// Notes are for people, where something changes.
 	Notes []string
 }

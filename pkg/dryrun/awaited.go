@@ -18,6 +18,9 @@ type awaited struct {
 	uses string // what the needing object does with it
 }
 
+// binds is what a binding does with its role.
+const binds = "binds"
+
 // awaitedBy reads from a refusal which object is missing: the service account,
 // priority or runtime class of a Pod, the role of a binding, the namespace of
 // anything. The zero value is none of these.
@@ -32,7 +35,7 @@ func awaitedBy(err error, object manifest.Object) awaited {
 		if answer.Details != nil && answer.Details.Kind == "namespaces" {
 			return awaited{key: manifest.Key{Kind: "Namespace", Name: object.Namespace()}, uses: "lives in"}
 		}
-		return awaited{key: roleOf(object), uses: "binds"}
+		return awaited{key: roleOf(object), uses: binds}
 	case http.StatusForbidden:
 		return awaitedByPod(answer, object)
 	}
@@ -79,12 +82,17 @@ func roleOf(object manifest.Object) manifest.Key {
 }
 
 // await says of an object that is refused for want of another, whether that
-// arrives with the set, or else what is missing.
-func (o *observer) await(need awaited, failure *plan.Failure) (unverified string) {
+// arrives with the set in time, or else what is missing. Who may bind any role,
+// as controllers mostly may, needs none.
+func (o *observer) await(need awaited, late func(manifest.Key) bool, failure *plan.Failure) (unverified string) {
 	switch {
 	case need == awaited{} || need.key == manifest.Key{}:
 	case need.key.Kind == "Namespace" && o.arrivals.objects[need.key]:
 		return "its namespace is created by this plan"
+	case o.arrivals.objects[need.key] && late != nil && need.uses != binds && late(need.key):
+		failure.Reason = plan.ReasonNotFound
+		failure.Message = "the " + need.key.Kind + " " + need.key.Name + " that it " + need.uses +
+			" is created by this plan, but the applier asks for this object first, and fails: " + failure.Message
 	case o.arrivals.objects[need.key]:
 		return "the " + need.key.Kind + " " + need.key.Name + " that it " + need.uses + " is created by this plan"
 	case need.key.Kind != "Namespace":

@@ -19,7 +19,7 @@ import (
 func (o *observer) fail(ctx context.Context, t *target, m moment, err error, seen *plan.Observation) {
 	failure := failureOf(err, t.object)
 	if m.live == nil {
-		if seen.Unverified = o.await(awaitedBy(err, t.object), failure); seen.Unverified != "" {
+		if seen.Unverified = o.await(awaitedBy(err, t.object), m.treatment.Late, failure); seen.Unverified != "" {
 			seen.Merged = seen.Object.Content
 			return
 		}

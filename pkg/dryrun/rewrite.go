@@ -24,15 +24,15 @@ func (o *observer) rewrite(ctx context.Context, t *target, m *moment) error {
 		return fmt.Errorf("the applier rewrites managed fields: %w", err)
 	}
 	steps := chain{merger: merge, treatment: m.treatment, desired: t.content(m.treatment)}
-	plain, err := steps.patch(m.live)
-	if err != nil {
-		return fmt.Errorf("merge as the server would: %w", err)
-	}
+	plain, refused := steps.patch(m.live) // without what the applier rewrites first, which may be what is in the way
 	final, err := steps.run(m.live)
-	if err != nil {
+	switch {
+	case err != nil && refused != nil:
+		return fmt.Errorf("merge as the server would: %w", refused)
+	case err != nil:
 		return fmt.Errorf("merge as the server would after the applier rewrote managed fields: %w", err)
 	}
-	if reflect.DeepEqual(withoutManagers(plain), withoutManagers(final)) {
+	if refused == nil && reflect.DeepEqual(withoutManagers(plain), withoutManagers(final)) {
 		m.pending, m.rewritten = false, true // the dry run has shown it all
 		return nil
 	}

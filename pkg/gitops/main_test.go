@@ -33,7 +33,7 @@ func cluster(t *testing.T) *kubetest.Cluster {
 		_, err := client.Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		assert.Assert(t, err == nil || apierrors.IsAlreadyExists(err), "%v", err)
 	}
-	shared.Apply(t, kubetest.Admin, "test", caseFile(t, "stub-crds.yaml"))
+	shared.Apply(t, kubetest.Admin, "test", caseFile(t, "stub-crds.yaml"), controller("flux-system", "kustomize-controller"))
 	poll.WaitOn(t, func(poll.LogT) poll.Result {
 		kinds := kindsOf(t, client2(t, kubetest.Admin))
 		if kinds.Preferred("argoproj.io", "Application") == "" || kinds.Preferred("kustomize.toolkit.fluxcd.io", "Kustomization") == "" {
@@ -42,6 +42,13 @@ func cluster(t *testing.T) *kubetest.Cluster {
 		return poll.Success()
 	})
 	return shared
+}
+
+// controller is a Deployment of kustomize-controller, with these flags.
+func controller(namespace, name string, flags ...string) string {
+	return fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, namespace: %s}, spec: {selector: {matchLabels: {app: %[1]s}},
+  template: {metadata: {labels: {app: %[1]s}}, spec: {containers: [{name: proxy, image: p, args: ["--override-manager=proxy"]}, {name: manager, image: m, args: [%[3]s]}]}}}}`,
+		name, namespace, "'"+strings.Join(append([]string{"--watch-all-namespaces=true"}, flags...), "', '")+"'")
 }
 
 func client2(t *testing.T, user string) *dryrun.Client {

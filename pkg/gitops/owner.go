@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -55,6 +56,10 @@ func Find(ctx context.Context, reader Reader, ref Ref) (*Owner, error) {
 	if ref.Kind == Application {
 		return findApplication(ctx, reader, ref, object)
 	}
+	return findKustomization(ctx, reader, ref, object)
+}
+
+func findKustomization(ctx context.Context, reader Reader, ref Ref, object map[string]any) (*Owner, error) {
 	k, err := flux.ReadKustomization(object)
 	if err != nil {
 		return nil, &Error{Ref: ref, Reason: plan.ReasonInvalid, Message: "it cannot be understood: " + err.Error()}
@@ -64,14 +69,21 @@ func Find(ctx context.Context, reader Reader, ref Ref) (*Owner, error) {
 	}
 	o := &Owner{Ref: ref, UID: k.UID, Flux: k, Prune: k.Prune, Propagation: flux.Propagation, DefaultNamespace: k.TargetNamespace,
 		Inventory: k.Inventory, Applier: plan.Applier{Name: flux.Applier, Mode: plan.ModeServerSide, Manager: flux.Manager, Force: true}}
+	var why string
+	if k.Controller, why, err = findController(ctx, reader, (manifest.Object{Content: object}).Labels()[shardKey]); err != nil {
+		return nil, &Error{Ref: ref, Reason: plan.ReasonUnreadable, Message: err.Error()}
+	}
+	if why != "" {
+		o.Notes = append(o.Notes, why)
+	}
 	if o.applies, err = flux.NewApplier(k); err != nil {
 		return nil, &Error{Ref: ref, Reason: plan.ReasonInvalid, Message: "it cannot be understood: " + err.Error()}
 	}
 	if k.Suspended {
 		o.Notes = append(o.Notes, ref.String()+" is suspended: Flux applies nothing of it until it is resumed")
 	}
-	if k.ServiceAccount != "" {
-		o.Notes = append(o.Notes, fmt.Sprintf("planned as the caller, applied as system:serviceaccount:%s:%s: admission may treat the two differently", k.Namespace, k.ServiceAccount))
+	if account := cmp.Or(k.ServiceAccount, k.Controller.ServiceAccount); account != "" {
+		o.Notes = append(o.Notes, fmt.Sprintf("planned as the caller, applied as system:serviceaccount:%s:%s: admission may treat the two differently", k.Namespace, account))
 	}
 	return o, nil
 }
@@ -108,7 +120,7 @@ func unapplied(deleting, remote bool, where string) string {
 	case deleting:
 		return "it is being deleted, and applies nothing any more"
 	case remote:
-		return "its objects live in another cluster (" + where + "), and can only be planned there"
+		return "its objects live in another cluster (" + where + "), and can only be planned there, with --applier"
 	}
 	return ""
 }

@@ -16,8 +16,10 @@ import (
 // Tools are the GitOps controllers of a cluster as appliers of objects whose
 // owner is not known.
 type Tools struct {
-	argo    argocd.Settings
-	argoWhy string // why they are the defaults, where something may say otherwise
+	argo argocd.Settings
+	flux flux.Controller
+	// Why they are the defaults, where something may say otherwise.
+	argoWhy, fluxWhy string
 }
 
 // FindTools reads what the controllers of a cluster say of all that they apply.
@@ -26,6 +28,12 @@ type Tools struct {
 // they apply. An error is an answer that did not come.
 func FindTools(ctx context.Context, reader Reader) (*Tools, error) {
 	t := &Tools{argo: argocd.ReadSettings("argocd", nil)}
+	if reader.Serves(flux.Group, "Kustomization") {
+		var err error
+		if t.flux, t.fluxWhy, err = findController(ctx, reader, ""); err != nil {
+			return nil, err
+		}
+	}
 	if !reader.Serves(argocd.Group, "Application") {
 		return t, nil
 	}
@@ -58,7 +66,7 @@ func (t *Tools) Applier(name string) dryrun.Applier {
 func (t *Tools) By(manager string, serverSide bool) dryrun.Applier {
 	switch manager {
 	case flux.Manager:
-		return flux.Unowned()
+		return noted{flux.Unowned(t.flux), t.fluxWhy}
 	case argocd.Manager:
 		return noted{argocd.Unowned(serverSide, t.argo), t.argoWhy}
 	}

@@ -42,6 +42,11 @@ func fluxOptions(k *flux.Kustomization) ssa.ApplyOptions {
 		},
 		Exclusions: map[string]string{flux.Group + "/ssa": "Merge"},
 	}
+	for _, name := range k.Controller.Overrides {
+		options.Cleanup.FieldManagers = append(options.Cleanup.FieldManagers, ssa.FieldManager{Name: name, OperationType: metav1.ManagedFieldsOperationApply},
+			ssa.FieldManager{Name: name, OperationType: metav1.ManagedFieldsOperationUpdate})
+	}
+	options.MigrateAPIVersion = k.Controller.MigratesVersions
 	for _, rule := range k.Ignore {
 		compiled := jsondiff.IgnoreRule{Paths: rule.Paths}
 		if rule.Target != nil {

@@ -20,13 +20,12 @@ import (
 // Unowned is kustomize-controller as it applies by default, for objects whose
 // Kustomization is not known: they keep the labels of their owner, and new ones
 // get none.
-func Unowned() dryrun.Applier { return applier{k: &Kustomization{}} }
+func Unowned(c Controller) dryrun.Applier { return applier{k: &Kustomization{Controller: c}} }
 
 // unknown is what a plan lacks that knows no Kustomization.
 const unknown = "its Kustomization is not known, nor what that says of common metadata, ignored fields, force and pruning: name it with --owner"
 
-// NewApplier is kustomize-controller as it applies a Kustomization, without
-// flags. The error names what is wrong with spec.ignore.
+// NewApplier is kustomize-controller as it applies a Kustomization. The error names what is wrong with spec.ignore.
 func NewApplier(k *Kustomization) (dryrun.Applier, error) {
 	ignored, err := k.ignored()
 	if err != nil {
@@ -68,6 +67,7 @@ func (a applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 	treatment := dryrun.Treatment{
 		Applier:    plan.Applier{Name: Applier, Mode: plan.ModeServerSide, Manager: Manager, Force: true},
 		Validation: metav1.FieldValidationWarn,
+		Late:       a.k.Controller.late(desired.Key()),
 	}
 	var present map[string]any
 	if live != nil {
@@ -79,9 +79,7 @@ func (a applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 	if treatment.Skip = Skip(desired, present); treatment.Skip != "" || live == nil {
 		return treatment, nil
 	}
-	if !Merges(desired.Content) && !Merges(present) {
-		treatment.Before = cleanUp
-	}
+	treatment.Before = a.k.Controller.prepare(desired.APIVersion(), Merges(desired.Content) || Merges(present))
 	if a.k.Force || Forced(desired, present) {
 		treatment.Replaces = func(refusal error) bool { return refusal != nil && ssaerrors.IsImmutableError(refusal) }
 	}

@@ -129,7 +129,7 @@ func entry(manager, operation, subresource, field string) metav1.ManagedFieldsEn
 }
 
 func TestObjectsOfAKustomizationThatIsNotKnownKeepItsLabels(t *testing.T) {
-	applier := flux.Unowned()
+	applier := flux.Unowned(flux.Controller{})
 	live := &unstructured.Unstructured{Object: content(t, `{metadata: {labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: flux-system, other: y}}}`)}
 	given := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: b}}}`)
 	got, err := applier.Treat(given, live)

@@ -7,10 +7,33 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
+// prepare is what the controller does to a live object before it applies, in
+// place; nil is nothing.
+func (c Controller) prepare(apiVersion string, merges bool) func(live *unstructured.Unstructured) error {
+	if merges && !c.MigratesVersions {
+		return nil
+	}
+	return func(live *unstructured.Unstructured) error {
+		if c.MigratesVersions {
+			patches, err := ssa.PatchMigrateToVersion(live, apiVersion)
+			if err != nil {
+				return err
+			}
+			for _, patch := range patches {
+				live.SetManagedFields(patch.Value)
+			}
+		}
+		if merges {
+			return nil
+		}
+		return c.cleanUp(live)
+	}
+}
+
 // cleanUp changes a live object, in place, as the controller does before it
 // applies: it takes over what kubectl and its own old self hold, and drops
 // what they left in the metadata.
-func cleanUp(live *unstructured.Unstructured) error {
+func (c Controller) cleanUp(live *unstructured.Unstructured) error {
 	if annotations := live.GetAnnotations(); annotations != nil {
 		for _, key := range []string{corev1.LastAppliedConfigAnnotation, Group + "/checksum", "fluxcd.io/sync-checksum"} {
 			delete(annotations, key)
@@ -21,7 +44,7 @@ func cleanUp(live *unstructured.Unstructured) error {
 		delete(labels, "fluxcd.io/sync-gc-mark")
 		live.SetLabels(labels)
 	}
-	patches, err := ssa.PatchReplaceFieldsManagers(live, takenOver(), Manager)
+	patches, err := ssa.PatchReplaceFieldsManagers(live, c.takenOver(), Manager)
 	for _, patch := range patches {
 		live.SetManagedFields(patch.Value)
 	}
@@ -30,11 +53,16 @@ func cleanUp(live *unstructured.Unstructured) error {
 
 // takenOver are the managers whose fields the controller takes over; a name
 // stands for all that start with it.
-func takenOver() []ssa.FieldManager {
-	return []ssa.FieldManager{
+func (c Controller) takenOver() []ssa.FieldManager {
+	out := []ssa.FieldManager{
 		{Name: "kubectl", OperationType: metav1.ManagedFieldsOperationApply},
 		{Name: "kubectl", OperationType: metav1.ManagedFieldsOperationUpdate},
 		{Name: "before-first-apply", OperationType: metav1.ManagedFieldsOperationUpdate},
 		{Name: Manager, OperationType: metav1.ManagedFieldsOperationUpdate},
 	}
+	for _, name := range c.Overrides {
+		out = append(out, ssa.FieldManager{Name: name, OperationType: metav1.ManagedFieldsOperationApply},
+			ssa.FieldManager{Name: name, OperationType: metav1.ManagedFieldsOperationUpdate})
+	}
+	return out
 }

@@ -22,6 +22,7 @@ type Kustomization struct {
 	CommonAnnotations    map[string]string
 	Ignore               []IgnoreRule
 	LastAppliedRevision  string
+	Controller           Controller // that applies it
 	// Inventory is what it applied last, and the version that each object had.
 	Inventory map[manifest.Key]string
 }
