@@ -2,9 +2,9 @@ package dryrun
 
 import (
 	"context"
+	"maps"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,60 +29,62 @@ type home struct {
 
 // listed is what lists have said of LIVE. It may be old by the time of the dry
 // run, which shows by the resourceVersion: so it serves the first look only.
+// Each list is made when the first of its objects is looked at: all at once
+// would take most of the memory of a large plan.
 type listed struct {
+	homes map[home]*household
+	list  func(at home, names map[string]bool) (map[string]*unstructured.Unstructured, bool)
+}
+
+// household is what a set wants of a home, and what was found there.
+type household struct {
+	names map[string]bool
+	once  sync.Once
 	mu    sync.Mutex
-	homes map[home]map[string]*unstructured.Unstructured // by name
+	made  bool
+	found map[string]*unstructured.Unstructured // by name; each is taken once
 }
 
 // take gives what a list said of an object: nil where it does not exist. False
-// means that no list was made, or that it was taken before.
+// means that no list could be made, or that it was taken before.
 func (l *listed) take(t *target) (live *unstructured.Unstructured, known bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	names, made := l.homes[home{t.gvk, t.object.Namespace()}]
-	if !made || t.taken {
+	at := home{t.gvk, t.object.Namespace()}
+	h, wanted := l.homes[at]
+	if !wanted || t.taken {
 		return nil, false
 	}
-	live = names[t.object.Name()]
-	delete(names, t.object.Name())
+	h.once.Do(func() { h.found, h.made = l.list(at, h.names) })
+	if !h.made {
+		return nil, false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	live = h.found[t.object.Name()]
+	delete(h.found, t.object.Name())
 	t.taken = true
 	return live, true
 }
 
-// list reads LIVE by lists where that takes fewer bytes and requests. Secrets
-// are never listed: a namespace full of Helm releases is megabytes. What
-// cannot be listed is read one by one later, and fails then if it must.
-func (o *observer) list(ctx context.Context, set manifest.Set) *listed {
-	wanted := map[home]map[string]bool{}
+// lists says where LIVE is read by lists: where that takes fewer bytes and
+// requests. Secrets are never listed: a namespace full of Helm releases is
+// megabytes. What cannot be listed is read one by one, and fails then if it
+// must.
+func (o *observer) lists(ctx context.Context, set manifest.Set) *listed {
+	out := &listed{homes: map[home]*household{}, list: func(at home, names map[string]bool) (map[string]*unstructured.Unstructured, bool) {
+		return o.listHome(ctx, at, names)
+	}}
 	for _, object := range set.Objects {
 		at := home{gvkOf(object), object.Namespace()}
 		_, served := o.options.Kinds.served[at.gvk]
 		if !served || o.isHook(object) || manifest.IsSecret(object.Content) {
 			continue
 		}
-		if wanted[at] == nil {
-			wanted[at] = map[string]bool{}
+		if out.homes[at] == nil {
+			out.homes[at] = &household{names: map[string]bool{}}
 		}
-		wanted[at][object.Name()] = true
+		out.homes[at].names[object.Name()] = true
 	}
-	out := &listed{homes: map[home]map[string]*unstructured.Unstructured{}}
-	group := errgroup.Group{}
-	group.SetLimit(o.options.Concurrency)
-	for at, names := range wanted {
-		if len(names) < listFrom {
-			continue
-		}
-		group.Go(func() error {
-			return o.client.pace.do(ctx, func() {
-				if found, ok := o.listHome(ctx, at, names); ok {
-					out.mu.Lock()
-					defer out.mu.Unlock()
-					out.homes[at] = found
-				}
-			})
-		})
-	}
-	_ = group.Wait() // no list is no error
+	maps.DeleteFunc(out.homes, func(_ home, h *household) bool { return len(h.names) < listFrom })
 	return out
 }
 

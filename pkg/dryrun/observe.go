@@ -32,7 +32,7 @@ func (c *Client) Observe(ctx context.Context, set manifest.Set, options ObserveO
 	}
 	progress := o.progress(len(set.Objects))
 	o.arrivals = arrivalsOf(set, o.isHook)
-	o.listed = o.list(ctx, set)
+	o.listed = o.lists(ctx, set)
 	seen := make([]plan.Observation, len(set.Objects))
 	group := errgroup.Group{}
 	group.SetLimit(options.Concurrency)
