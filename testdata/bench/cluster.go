@@ -22,7 +22,7 @@ type cluster struct {
 	config     *rest.Config
 	client     kubernetes.Interface
 	process    *exec.Cmd
-	ratios     []string
+	large      bool // objects of a few KB
 }
 
 func start(ctx context.Context, bin, dir string) (*cluster, error) {

@@ -28,44 +28,57 @@ type cost struct {
 	requests  int
 }
 
-func (c *cluster) compare(ctx context.Context, size, runs int) error {
-	folder, err := c.prepare(ctx, size)
-	if err != nil {
-		return err
-	}
+// The contenders. A set is one file, as `helm template` and `kubectl kustomize`
+// write it, but for the last, to whom each object is a file of its own: only
+// then does --concurrency of kubectl change anything.
+const (
+	bare        = "floor"
+	ours        = "changeward plan"
+	theirs      = "kubectl diff"
+	theirs16    = "kubectl diff ×16"
+	theirsFiles = "kubectl diff ×16, a file an object"
+)
+
+func (c *cluster) contenders(set manifests, runs int) ([]contender, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	kubectl := []string{filepath.Join(c.bin, "kubectl"), "--kubeconfig", c.kubeconfig, "diff", "--server-side", "--field-manager=changeward", "-f", folder}
 	once := runs
-	if size >= 1000 {
+	if set.size >= 1000 {
 		once = 1
 	}
-	contenders := []contender{
-		{name: "floor", args: []string{self, "floor", c.kubeconfig, folder}, runs: runs, codes: []int{0}},
-		{name: "changeward plan", args: []string{filepath.Join(c.bin, "kubectl-changeward"), "--kubeconfig", c.kubeconfig, "plan", "-f", folder}, runs: runs, codes: []int{0}},
-		{name: "kubectl diff", args: append(slices.Clone(kubectl), "--concurrency=1"), runs: once, codes: []int{0, 1}},
-		{name: "kubectl diff ×16", args: append(slices.Clone(kubectl), "--concurrency=16"), runs: once, codes: []int{0, 1}},
+	diff := func(name, input string, more ...string) contender {
+		args := []string{filepath.Join(c.bin, "kubectl"), "--kubeconfig", c.kubeconfig, "diff", "--server-side", "--field-manager=changeward", "-f", input}
+		return contender{name: name, args: append(args, more...), runs: once, codes: []int{0, 1}}
+	}
+	return []contender{
+		{name: bare, args: []string{self, "floor", c.kubeconfig, set.file}, runs: runs, codes: []int{0}},
+		{name: ours, args: []string{filepath.Join(c.bin, "kubectl-changeward"), "--kubeconfig", c.kubeconfig, "plan", "-f", set.file}, runs: runs, codes: []int{0}},
+		diff(theirs, set.file),
+		diff(theirs16, set.file, "--concurrency=16"),
+		diff(theirsFiles, set.folder, "--concurrency=16"),
+	}, nil
+}
+
+// compare measures all contenders on one set, and prints a row each.
+func (c *cluster) compare(ctx context.Context, set manifests, runs int) (map[string]cost, error) {
+	contenders, err := c.contenders(set, runs)
+	if err != nil {
+		return nil, err
 	}
 	best := map[string]cost{}
 	for _, who := range contenders {
-		if best[who.name], err = c.best(ctx, who); err != nil {
-			return err
+		b, err := c.best(ctx, who)
+		if err != nil {
+			return nil, err
 		}
-		b := best[who.name]
-		fmt.Printf("| %d | %s | %.2f | %.2f | %d | %d | %.2f |\n", size, who.name, b.wall.Seconds(), b.cpu.Seconds(),
-			b.peakKB/1024, b.requests, float64(b.requests)/float64(size))
+		best[who.name] = b
+		fmt.Printf("| %d | %s | %.2f | %.2f | %d | %d | %.2f |\n", set.size, who.name, b.wall.Seconds(), b.cpu.Seconds(),
+			b.peakKB/1024, b.requests, float64(b.requests)/float64(set.size))
 	}
-	plan, bare := best["changeward plan"], best["floor"]
-	c.ratios = append(c.ratios, fmt.Sprintf(
-		"%d objects: plan takes %.2f × the floor's time, %.1f and %.1f × less than kubectl diff at concurrency 1 and 16; %d MB above the floor's peak (bound %d MB)",
-		size, ratio(plan, bare), ratio(best["kubectl diff"], plan), ratio(best["kubectl diff ×16"], plan),
-		(plan.peakKB-bare.peakKB)/1024, 60+8*size/1024))
-	return nil
+	return best, nil
 }
-
-func ratio(a, b cost) float64 { return a.wall.Seconds() / b.wall.Seconds() }
 
 // best is the fastest of some runs.
 func (c *cluster) best(ctx context.Context, who contender) (cost, error) {
@@ -88,7 +101,7 @@ func (c *cluster) run(ctx context.Context, who contender) (cost, error) {
 		return cost{}, err
 	}
 	cmd := exec.CommandContext(ctx, who.args[0], who.args[1:]...)
-	cmd.Env = append(os.Environ(), "HOME="+c.dir, "XDG_CONFIG_HOME="+c.dir, "XDG_CACHE_HOME="+c.dir, "KUBECTL_EXTERNAL_DIFF=true")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir} // nothing of this machine's that would change kubectl
 	begun := time.Now()
 	var exit *exec.ExitError
 	out, err := cmd.CombinedOutput()

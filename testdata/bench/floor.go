@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +31,7 @@ type place struct {
 
 // floor fires the requests that no plan can do without, and looks at no
 // answer: LIVE of all by paged LIST, and one dry-run apply an object.
-func floor(ctx context.Context, kubeconfig, folder string) error {
+func floor(ctx context.Context, kubeconfig, file string) error {
 	config, err := connect(kubeconfig)
 	if err != nil {
 		return err
@@ -40,18 +40,14 @@ func floor(ctx context.Context, kubeconfig, folder string) error {
 	if err != nil {
 		return err
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
 	objects, places := []*unstructured.Unstructured{}, map[place]bool{}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
+	for document := range bytes.SplitSeq(data, []byte(separator)) {
 		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(data, &object.Object); err != nil {
+		if err := yaml.Unmarshal(document, &object.Object); err != nil {
 			return err
 		}
 		objects = append(objects, object)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // kinds are the four that a set is made of, in equal parts. The verb takes the
@@ -40,6 +42,36 @@ metadata: {name: %[2]s, namespace: %[1]s}
 spec: {size: 3, mode: "%[3]s", parts: [{name: a, count: 1}, {name: b, count: 2}]}
 `}
 
+// container is one more of a large Deployment.
+const container = `      - name: NAME
+        image: registry.example.com/team/NAME:%[3]s
+        ports: [{containerPort: PORT, name: NAME}]
+        env:
+        - {name: LOG_LEVEL, value: info}
+        - {name: REGION, value: eu}
+        - {name: UPSTREAM, value: "http://upstream.example.com:8080"}
+        - {name: TIMEOUT, value: 30s}
+        - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+        resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 256Mi}}
+        livenessProbe: {httpGet: {path: /healthz, port: NAME}, periodSeconds: 10}
+        readinessProbe: {httpGet: {path: /readyz, port: NAME}, periodSeconds: 5}
+        securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
+        volumeMounts: [{name: tmp, mountPath: /tmp}]
+`
+
+// templates are the kinds; large Deployments have three containers, and large
+// ConfigMaps a file of 2 KB.
+func templates(large bool) []string {
+	out := slices.Clone(kinds)
+	if !large {
+		return out
+	}
+	out[0] += strings.NewReplacer("NAME", "proxy", "PORT", "8443").Replace(container) +
+		strings.NewReplacer("NAME", "metrics", "PORT", "9090").Replace(container) + "      volumes: [{name: tmp, emptyDir: {}}]\n"
+	out[2] = strings.Replace(out[2], "some words of configuration", strings.Repeat("some words of configuration, ", 70), 1)
+	return out
+}
+
 const definition = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.bench.example.com}
@@ -70,36 +102,48 @@ spec:
                   properties: {name: {type: string}, count: {type: integer}}
 `
 
+// separator parts the objects of a file.
+const separator = "---\n"
+
+// manifests are one set of objects, twice: all in a file, and a file each.
+type manifests struct {
+	size         int
+	file, folder string
+}
+
 // prepare puts size objects into namespaces of 250 and writes manifests of
-// which every twentieth asks for another value. It returns their folder.
-func (c *cluster) prepare(ctx context.Context, size int) (string, error) {
-	var live bytes.Buffer
+// which every twentieth asks for another value.
+func (c *cluster) prepare(ctx context.Context, size int) (manifests, error) {
 	folder := filepath.Join(c.dir, fmt.Sprintf("manifests-%d", size))
+	set := manifests{size: size, folder: folder, file: folder + ".yaml"}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
+		return set, err
 	}
+	var namespaces, live, wanted []string
+	kinds := templates(c.large)
 	for i := 0; i < size; i += 250 {
-		fmt.Fprintf(&live, "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: n%d-%d}\n", size, i/250)
+		namespaces = append(namespaces, fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: n%d-%d}\n", size, i/250))
 	}
-	if err := c.apply(ctx, definition); err != nil {
-		return "", err
-	}
-	if err := c.apply(ctx, live.String()); err != nil {
-		return "", err
-	}
-	live.Reset()
 	for i := range size {
 		namespace, name, value := fmt.Sprintf("n%d-%d", size, i/250), fmt.Sprintf("o%04d", i), "one"
-		fmt.Fprintf(&live, "---\n"+kinds[i%4], namespace, name, value)
+		live = append(live, fmt.Sprintf(kinds[i%4], namespace, name, value))
 		if i%20 == 0 {
 			value = "two"
 		}
-		file := filepath.Join(folder, name+".yaml")
-		if err := os.WriteFile(file, fmt.Appendf(nil, kinds[i%4], namespace, name, value), 0o600); err != nil {
-			return "", err
+		wanted = append(wanted, fmt.Sprintf(kinds[i%4], namespace, name, value))
+		if err := os.WriteFile(filepath.Join(folder, name+".yaml"), []byte(wanted[i]), 0o600); err != nil {
+			return set, err
 		}
 	}
-	return folder, c.apply(ctx, live.String())
+	if err := os.WriteFile(set.file, []byte(strings.Join(wanted, separator)), 0o600); err != nil {
+		return set, err
+	}
+	for _, manifests := range []string{definition, strings.Join(namespaces, separator), strings.Join(live, separator)} {
+		if err := c.apply(ctx, manifests); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
 }
 
 // apply writes objects server-side as changeward, as a rollout would have.
