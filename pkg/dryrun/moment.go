@@ -141,6 +141,16 @@ func (o *observer) treat(desired manifest.Object, live *unstructured.Unstructure
 	if err != nil {
 		return treatment, fmt.Errorf("the applier would fail: %w", err)
 	}
+	if len(desired.Stripped) > 0 && treatment.Applier.Name != Manager {
+		content := desired.Content
+		if treatment.Content != nil {
+			content = treatment.Content
+		}
+		treatment.Content = desired.Unstripped(content)
+		if metadata, ok := treatment.Content["metadata"].(map[string]any); ok && live == nil {
+			treatment.Content["metadata"] = without(metadata, "resourceVersion") // no lock on what does not exist
+		}
+	}
 	return treatment, nil
 }
 

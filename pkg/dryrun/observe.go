@@ -100,6 +100,9 @@ func (o *observer) object(ctx context.Context, object manifest.Object) plan.Obse
 	default:
 		o.observe(ctx, t, &seen)
 	}
+	if seen.Applier.Name == Manager {
+		seen.Notes = append(seen.Notes, object.StripNotes()...)
+	}
 	for _, text := range said.sorted() {
 		seen.Warnings = append(seen.Warnings, manifest.Redact(text, object.Content))
 	}

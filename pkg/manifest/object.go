@@ -27,6 +27,9 @@ type Object struct {
 	Content map[string]any
 	Source  Source
 	Notes   []string // what was changed in it on the way in, for people
+	// Stripped is what Strip dropped: status, and members of metadata. Appliers
+	// other than changeward send it.
+	Stripped map[string]any
 }
 
 // APIVersion, Kind, Name, GenerateName and Namespace read the usual members;

@@ -19,8 +19,8 @@ type Kinds interface {
 // not be read, nil where they could. Such a kind is not said to be unknown.
 type Unreadable interface{ Unreadable(group string) error }
 
-// Resolve makes the manifest set. What an export carries is stripped (Strip,
-// its notes in Notes). Each object gets its identity, as kubectl would: objects of
+// Resolve makes the manifest set. What an export carries is stripped (Strip).
+// Each object gets its identity, as kubectl would: objects of
 // namespaced kinds without a namespace get defaultNamespace; a namespace on an
 // object of a cluster-wide kind, which the server ignores, is dropped and
 // noted. Kinds that the server does not know get their scope from the CRDs
@@ -33,9 +33,7 @@ func Resolve(objects []Object, kinds Kinds, defaultNamespace string, parsing ...
 	places := map[Key][]string{}
 	var resolved []Object
 	for _, object := range objects {
-		object, notes := Strip(object)
-		object.Notes = slices.Concat(object.Notes, notes)
-		if object, ok := r.resolve(object); ok {
+		if object, ok := r.resolve(Strip(object)); ok {
 			resolved = append(resolved, object)
 			places[object.Key()] = append(places[object.Key()], object.Source.String())
 		}

@@ -84,8 +84,9 @@ func TestNamespacesAreFilledAndDroppedAsKubectlWould(t *testing.T) {
 func TestAnExportedObjectIsStrippedAndSaysSo(t *testing.T) {
 	objects, _, _ := read(t, "B32-exported-object.yaml")
 	live, _, _ := read(t, "B32-exported-object.live.yaml")
-	stripped, notes := manifest.Strip(objects[0])
+	stripped := manifest.Strip(objects[0])
 	assert.DeepEqual(t, stripped.Content, live[0].Content)
+	notes := stripped.StripNotes()
 	assert.DeepEqual(t, notes, []string{
 		"dropped what the server keeps: status, metadata.managedFields, metadata.creationTimestamp, metadata.generation, metadata.uid, metadata.resourceVersion",
 		"the lock that metadata.resourceVersion 1 asked for is dropped, too: the object may have changed since"})
@@ -93,11 +94,12 @@ func TestAnExportedObjectIsStrippedAndSaysSo(t *testing.T) {
 
 	set, _ := manifest.Resolve(objects, served{"/v1/Service": true}, "default")
 	assert.DeepEqual(t, set.Objects[0].Content, stripped.Content)
-	assert.DeepEqual(t, set.Objects[0].Notes, notes)
+	assert.DeepEqual(t, set.Objects[0].StripNotes(), notes)
+	assert.DeepEqual(t, set.Objects[0].Unstripped(set.Objects[0].Content), objects[0].Content)
 
 	generated, _, _ := parse("f", "apiVersion: v1\nkind: X\nmetadata: {name: x, creationTimestamp: null}\nstatus: {}\n")
-	stripped, notes = manifest.Strip(generated[0])
-	assert.Equal(t, len(notes), 0)
+	stripped = manifest.Strip(generated[0])
+	assert.Equal(t, len(stripped.StripNotes()), 0)
 	assert.DeepEqual(t, stripped.Content, map[string]any{"apiVersion": "v1", "kind": "X", "metadata": map[string]any{"name": "x"}})
 }
 
