@@ -74,6 +74,7 @@ func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan
 		seen.Admission = assignments(t, m, schema)
 		seen.Notes = append(seen.Notes, o.unasked(ctx, t, m, seen.Admission, schema)...)
 		seen.TakesOver = o.takeovers(t, m, schema)
+		seen.Notes = append(seen.Notes, shared(m, schema)...)
 		seen.Holders = holders(m.live, schema)
 		seen.Notes = append(seen.Notes, o.rewriteNotes(t, m, seen.Holders, schema)...)
 	}
