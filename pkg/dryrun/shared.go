@@ -47,6 +47,7 @@ func shared(m moment, s *diff.Schema) []string {
 		}
 		notes = append(notes, "from now on held together with "+holderOf(entry).Manager+", which has the same values: "+strings.Join(paths, ", ")+more)
 	}
+	slices.Sort(notes)
 	return notes
 }
 
