@@ -37,6 +37,9 @@ type Store interface {
 	// that are no records of this type (wrong kind, label or Secret type) are
 	// left out.
 	List(ctx context.Context, t Type, selector Selector) ([]Record, error)
+	// Index lists as List does, without Data, UID and Immutable, and may name
+	// what List leaves out: it tells which names are taken, and where to look.
+	Index(ctx context.Context, t Type, selector Selector) ([]Record, error)
 	// Delete removes a record; only uninstall and archive call it.
 	Delete(ctx context.Context, t Type, name string) error
 	// Now is the store's clock: for a cluster, the API server's Date header.

@@ -63,6 +63,15 @@ func (s *Store) List(_ context.Context, t state.Type, selector state.Selector) (
 	return out, nil
 }
 
+// Index implements state.Store.
+func (s *Store) Index(ctx context.Context, t state.Type, selector state.Selector) ([]state.Record, error) {
+	out, err := s.List(ctx, t, selector)
+	for i := range out {
+		out[i].Data, out[i].UID, out[i].Immutable = nil, "", false
+	}
+	return out, err
+}
+
 // Now implements state.Store: the time of the export.
 func (s *Store) Now(context.Context) (time.Time, error) {
 	return state.ParseTime(s.bundle.Header.Exported)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/pager"
 
@@ -35,6 +36,7 @@ const pageSize = 500
 // Store is a state.Store over the API server.
 type Store struct {
 	client kubernetes.Interface
+	names  metadata.Interface
 	http   *http.Client
 	clock  string // URL whose answer carries the server's time
 }
@@ -54,7 +56,11 @@ func New(config *rest.Config) (*Store, error) {
 		return nil, fmt.Errorf("client for records: %w", err)
 	}
 	clock := client.Discovery().RESTClient().Get().AbsPath("/version").URL().String()
-	return &Store{client: client, http: httpClient, clock: clock}, nil
+	names, err := metadata.NewForConfigAndClient(metadata.ConfigFor(config), httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("client for records: %w", err)
+	}
+	return &Store{client: client, names: names, http: httpClient, clock: clock}, nil
 }
 
 // Create implements state.Store.
@@ -95,15 +101,8 @@ func (s *Store) get(ctx context.Context, t state.Type, name string) (metav1.Obje
 
 // List implements state.Store.
 func (s *Store) List(ctx context.Context, t state.Type, selector state.Selector) ([]state.Record, error) {
-	wanted := labels.Set{state.LabelType: string(t)}
-	if selector.Plan != "" {
-		wanted[state.LabelPlan] = selector.Plan
-	}
-	if selector.Scope != "" {
-		wanted[state.LabelScope] = selector.Scope
-	}
 	var records []state.Record
-	err := s.each(ctx, t.Secret(), wanted.String(), func(object metav1.Object) {
+	err := s.each(ctx, t.Secret(), selected(t, selector), func(object metav1.Object) {
 		if record, err := fromObject(t, object); err == nil {
 			records = append(records, record)
 		}
@@ -118,13 +117,24 @@ func (s *Store) List(ctx context.Context, t state.Type, selector state.Selector)
 	return records, nil
 }
 
+func selected(t state.Type, selector state.Selector) string {
+	wanted := labels.Set{state.LabelType: string(t)}
+	if selector.Plan != "" {
+		wanted[state.LabelPlan] = selector.Plan
+	}
+	if selector.Scope != "" {
+		wanted[state.LabelScope] = selector.Scope
+	}
+	return wanted.String()
+}
+
 // each visits all Secrets, or all ConfigMaps, of the namespace that carry the
 // labels, page by page.
 func (s *Store) each(ctx context.Context, secrets bool, wanted string, visit func(metav1.Object)) error {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		page, err := s.page(ctx, secrets, options)
 		if err == nil && page.GetResourceVersion() == "" { // else {} would be a list of nothing
-			err = errors.New("the server's answer is no list")
+			err = errNoList
 		}
 		return page, err
 	})
@@ -138,6 +148,8 @@ func (s *Store) each(ctx context.Context, secrets bool, wanted string, visit fun
 		return nil
 	})
 }
+
+var errNoList = errors.New("the server's answer is no list")
 
 type page interface {
 	runtime.Object

@@ -120,6 +120,22 @@ func (s *Store) Get(_ context.Context, t state.Type, name string) (state.Record,
 
 // List implements state.Store.
 func (s *Store) List(_ context.Context, t state.Type, selector state.Selector) ([]state.Record, error) {
+	return s.list(t, selector, read)
+}
+
+// Index implements state.Store.
+func (s *Store) Index(_ context.Context, t state.Type, selector state.Selector) ([]state.Record, error) {
+	return s.list(t, selector, func(t state.Type, place string) (state.Record, error) {
+		content, err := readFile(filepath.Join(place, metaFile))
+		if err != nil {
+			return state.Record{}, err
+		}
+		record := state.Record{Type: t, Name: filepath.Base(place)}
+		return record, describe(&record, content)
+	})
+}
+
+func (s *Store) list(t state.Type, selector state.Selector, read func(state.Type, string) (state.Record, error)) ([]state.Record, error) {
 	if err := s.exists(); err != nil {
 		return nil, err
 	}
@@ -211,16 +227,23 @@ func read(t state.Type, place string) (state.Record, error) {
 			return record, err
 		}
 	}
-	var about meta
-	if err := state.DecodeStrict(record.Data[metaFile], &about); err != nil {
-		return record, fmt.Errorf("%s: %w", metaFile, err)
-	}
 	record.UID = state.Digest(record.Data[metaFile])
+	err = describe(&record, record.Data[metaFile])
 	delete(record.Data, metaFile)
+	return record, err
+}
+
+// describe fills in what record.json says.
+func describe(record *state.Record, content []byte) error {
+	var about meta
+	if err := state.DecodeStrict(content, &about); err != nil {
+		return fmt.Errorf("%s: %w", metaFile, err)
+	}
 	record.Plan, record.Scope = about.Plan, about.Scope
 	record.Claims = state.Claims{Actor: about.Actor, Groups: about.Groups, Credential: about.Credential, PlanHash: about.PlanHash}
+	var err error
 	record.Created, err = state.ParseTime(about.Created)
-	return record, err
+	return err
 }
 
 // maxFile is how large a data file may be: no object of a cluster is larger.

@@ -105,6 +105,12 @@ func (s suite) lists(t *testing.T, store state.Store) {
 			assert.DeepEqual(t, record, read)
 		}
 		assert.DeepEqual(t, names, test.want)
+		index, err := store.Index(context.Background(), state.TypePlan, test.selector)
+		assert.NilError(t, err)
+		for i := range records {
+			records[i].Data, records[i].UID, records[i].Immutable = nil, "", false
+		}
+		assert.DeepEqual(t, index, records)
 	}
 }
 
