@@ -80,7 +80,8 @@ func (o *gateOptions) await(ctx context.Context, session *cli.Session, result *g
 			return result, nil
 		case <-ticker.C:
 		}
-		if err := session.Reload(ctx); err != nil {
+		var err error
+		if session.Ledger, err = session.Gate.LoadFor(ctx, result.Request.Header.Scope, result.Request.Hash); err != nil {
 			return nil, err
 		}
 		now, err := session.Ledger.Find(result.Request.ID)

@@ -107,8 +107,4 @@ func TestAnAdminArchivesAndEverythingGoesOn(t *testing.T) {
 	assert.Equal(t, s.rolled(t, "delta").Change.Number, last.Number+1)
 	s.as("alice").run(t, "list").exits(t, 0)
 	s.verified(t, "alice", 0)
-	second := filepath.Join(t.TempDir(), "newer.bundle")
-	s.as(kubetest.Admin).run(t, "audit", "archive", "--older-than", "1ms", "--out", second, "--yes").exits(t, 0)
-	s.as(kubetest.Admin).run(t, archive...).exits(t, 1).tells(t, "never overwritten")
-	s.verified(t, "alice", 0)
 }

@@ -147,7 +147,11 @@ func (s *Session) identify(ctx context.Context) (unnamed, err error) {
 }
 
 func (s *Session) load(ctx context.Context, need Need) error {
-	ledger, err := s.Gate.Load(ctx)
+	load := s.Gate.Load
+	if need == TakesRecords || need == CountsRecords { // what a plan needs beside these is known once it is made
+		load = s.Gate.LoadRules
+	}
+	ledger, err := load(ctx)
 	switch {
 	case err == nil:
 		s.Ledger = ledger

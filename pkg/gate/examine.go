@@ -20,7 +20,7 @@ import (
 // Examine reads all records for an audit. Unlike Load it stops at nothing but
 // what cannot be read: whatever does not hold is in the facts, with its reason.
 func (g *Gate) Examine(ctx context.Context) (audit.Facts, error) {
-	all, err := g.read(ctx)
+	all, err := g.read(ctx, types())
 	if err != nil {
 		return audit.Facts{}, err
 	}

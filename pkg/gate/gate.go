@@ -67,10 +67,13 @@ const attempts = 50
 func (g *Gate) Run(ctx context.Context, ledger *Ledger, in Input) (*Result, error) {
 	in.Header.Proposer, in.Header.ClusterUID = g.Caller, g.ClusterUID
 	refused, madeUnder := map[string]bool{}, ledger
+	if ledger != nil && !ledger.extent.whole() {
+		ledger = nil
+	}
 	for range attempts {
 		var err error
 		if ledger == nil {
-			if ledger, err = g.Load(ctx); err != nil {
+			if ledger, err = g.LoadFor(ctx, in.Header.Scope, in.Plan.Hash); err != nil {
 				return nil, err
 			}
 		}

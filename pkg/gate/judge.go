@@ -15,6 +15,11 @@ func (g *Gate) PolicyInput(ctx context.Context, l *Ledger, p *plan.Plan, header 
 	in := l.input(p, header, lane)
 	var err error
 	if slices.ContainsFunc(p.Changes, isHook) {
+		if l.extent.rules {
+			if l, err = g.LoadFor(ctx, header.Scope, p.Hash); err != nil {
+				return in, err
+			}
+		}
 		in.SettledHooks, err = g.settledHooks(ctx, l, header.Scope)
 	}
 	return in, err

@@ -27,6 +27,7 @@ type Ledger struct {
 	requests    []Request // by number, ascending
 	audit       []entry
 	names       map[string]bool // of plans, outcomes and audit entries, readable or not
+	extent      extent
 	// Rejected are records that do not count, with the reason.
 	Rejected []RejectedRecord
 }
@@ -52,8 +53,10 @@ type records map[state.Type][]state.Record
 // nothing is installed. A chain of policies, rosters or epochs in which one is
 // missing is an error; records that count for nothing are left out and named in
 // Rejected.
-func (g *Gate) Load(ctx context.Context) (*Ledger, error) {
-	all, err := g.read(ctx)
+func (g *Gate) Load(ctx context.Context) (*Ledger, error) { return g.load(ctx, extent{}) }
+
+func (g *Gate) load(ctx context.Context, want extent) (*Ledger, error) {
+	all, index, err := g.gather(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -61,26 +64,31 @@ func (g *Gate) Load(ctx context.Context) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the server's clock: %w", err)
 	}
-	l := &Ledger{now: now, clusterUID: g.ClusterUID, names: namesOf(all)}
+	l := &Ledger{now: now, clusterUID: g.ClusterUID, names: namesOf(index), extent: want}
 	if err := g.loadTrust(ctx, l, all); err != nil {
 		return nil, err
 	}
-	l.loadAudit(all[state.TypeAudit])
+	if err := g.loadEntries(ctx, l, all[state.TypeAudit], index[state.TypeAudit]); err != nil {
+		return nil, err
+	}
 	return l, g.loadRequests(ctx, l, all)
 }
 
-func (g *Gate) read(ctx context.Context) (records, error) {
-	types := []state.Type{state.TypePlan, state.TypeOutcome, state.TypeAudit, state.TypeDecision,
-		state.TypeKey, state.TypePolicy, state.TypeRoster, state.TypeEpoch}
+func (g *Gate) read(ctx context.Context, types []state.Type) (records, error) {
+	return g.each(ctx, types, func(ctx context.Context, t state.Type) ([]state.Record, error) {
+		return g.Store.List(ctx, t, state.Selector{})
+	})
+}
+
+// each lists records of several types at once.
+func (g *Gate) each(ctx context.Context, types []state.Type, list func(context.Context, state.Type) ([]state.Record, error)) (records, error) {
 	lists := make([][]state.Record, len(types))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, t := range types {
-		group.Go(func() error {
-			list, err := g.Store.List(ctx, t, state.Selector{})
-			if err != nil {
+		group.Go(func() (err error) {
+			if lists[i], err = list(ctx, t); err != nil {
 				return fmt.Errorf("read %s records: %w", t, err)
 			}
-			lists[i] = list
 			return nil
 		})
 	}
@@ -151,11 +159,12 @@ func (l *Ledger) wantsAttested() bool { return l.policy.Approvals.Identity != po
 // ChainHead is the digest of the newest audit entry, "" before the first.
 func (l *Ledger) ChainHead() string {
 	newest := l.lastEntry()
-	at := slices.IndexFunc(l.audit, func(e entry) bool { return e.Number == newest })
-	if at < 0 {
-		return ""
+	for _, e := range slices.Backward(l.audit) {
+		if e.Number <= newest {
+			return e.digest
+		}
 	}
-	return l.audit[at].digest
+	return ""
 }
 
 // Now is the store's clock when the ledger was read.

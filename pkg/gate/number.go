@@ -51,14 +51,21 @@ func (l *Ledger) free(n int, name func(int) string) int {
 	return n
 }
 
-// nextNumber is the number of the next plan.
-func (l *Ledger) nextNumber() int {
-	var used []int
-	for _, r := range l.requests {
-		if r.Void == "" {
-			used = append(used, r.Number)
+// numbers are those whose names are taken, by whatever it is: what holds is not
+// known of records that a ledger leaves out.
+func (l *Ledger) numbers(t state.Type) []int {
+	var all []int
+	for name := range l.names {
+		if n, ok := state.NumberOf(t, name); ok {
+			all = append(all, n)
 		}
 	}
+	return all
+}
+
+// nextNumber is the number of the next plan.
+func (l *Ledger) nextNumber() int {
+	used := l.numbers(state.TypePlan)
 	for _, e := range l.audit { // those before were archived
 		if e.Archive != nil && l.adminByName(e.Actor.Username) {
 			used = append(used, e.Archive.Plan)
@@ -74,11 +81,7 @@ func (l *Ledger) nextEntry() int {
 
 // lastEntry is the number of the newest audit entry, 0 before the first.
 func (l *Ledger) lastEntry() int {
-	var used []int
-	for _, e := range l.audit {
-		used = append(used, e.Number)
-	}
-	return last(used)
+	return last(l.numbers(state.TypeAudit))
 }
 
 // nextOutcome is the sequence of the next outcome of a request.

@@ -23,7 +23,7 @@ func (g *Gate) loadRequests(ctx context.Context, l *Ledger, all records) error {
 	}
 	slices.SortFunc(l.requests, func(a, b Request) int { return a.Number - b.Number })
 	l.loadOutcomes(all[state.TypeOutcome])
-	decisions := l.readDecisions(all[state.TypeDecision])
+	decisions := l.readDecisions(l.relevantTo(all[state.TypeDecision]))
 	for i := range l.requests {
 		r := &l.requests[i]
 		r.decisions = decisions[r.Number]
