@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build controlplane test demo bench soak lint update-golden fuzz
+.PHONY: help build controlplane argosync test demo bench soak lint update-golden fuzz
 
 FUZZTIME ?= 10s
 
@@ -15,7 +15,10 @@ build: ## both binaries into bin/
 controlplane: ## the API server for tests, and kubectl, into bin/ (10 minutes the first time)
 	@testdata/controlplane/build.sh bin
 
-test: build controlplane ## all tests that need no more than the API server
+argosync: ## the code with which Argo CD syncs, into bin/ (8 minutes the first time)
+	@testdata/argocd/build.sh bin
+
+test: build controlplane argosync ## all tests that need no more than the API server
 	go test ./...
 
 demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster

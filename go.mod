@@ -6,6 +6,7 @@ require (
 	github.com/fluxcd/pkg/ssa v0.76.0
 	github.com/go-logr/logr v1.4.3
 	github.com/go-openapi/jsonpointer v1.0.0
+	github.com/gobwas/glob v1.0.0
 	github.com/google/cel-go v0.29.2
 	github.com/hiddeco/sshsig v0.2.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3

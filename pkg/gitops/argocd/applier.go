@@ -36,7 +36,13 @@ func (p applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 	if live != nil {
 		present = live.Object
 	}
+	if p.s.invalid != nil {
+		return dryrun.Treatment{}, p.s.invalid
+	}
 	options := p.a.Options(desired, present)
+	if options.Skip == "" && p.s.excludes(desired) {
+		options.Skip = "Argo CD does not apply it: its settings exclude the kind"
+	}
 	treatment := dryrun.Treatment{
 		Applier:    plan.Applier{Name: Applier, Manager: Manager},
 		Skip:       options.Skip,

@@ -1,30 +1,10 @@
 package argocd
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/changeward/changeward/pkg/manifest"
 )
-
-// Settings are what an install of Argo CD says about ownership.
-type Settings struct {
-	Namespace      string // of the install
-	Method         string // annotation, label or annotation+label
-	Label          string // that names the Application, for method label
-	InstallationID string
-}
-
-// ReadSettings reads the data of ConfigMap argocd-cm in the namespace of an
-// install; nil data is an install that says nothing.
-func ReadSettings(namespace string, data map[string]string) Settings {
-	return Settings{
-		Namespace:      namespace,
-		Method:         cmp.Or(data["application.resourceTrackingMethod"], "annotation"),
-		Label:          cmp.Or(data["application.instanceLabelKey"], "app.kubernetes.io/instance"),
-		InstallationID: data["installationID"],
-	}
-}
 
 // Claim is an Application that an object names as its owner.
 type Claim struct {
