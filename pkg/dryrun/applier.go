@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
@@ -62,6 +63,16 @@ type Treatment struct {
 	// Late says of an object of the same set, which this one needs, whether the
 	// applier asks for this one before it has made that. nil means never.
 	Late func(needed manifest.Key) bool
+	// Leaves says that the applier, having seen what a dry run makes of LIVE,
+	// does nothing at all, not even what Before and After would. It counts in
+	// mode server-side only; nil means that it goes on.
+	Leaves func(live, merged *unstructured.Unstructured) bool
+	// Still says that the applier knows, without asking, that it leaves LIVE as
+	// it is.
+	Still bool
+	// Typed, where set, is asked for the treatment instead, once the server's
+	// schema of the kind is known.
+	Typed func(kind typed.ParseableType) (Treatment, error)
 	// Notes are for people, where something changes.
 	Notes []string
 }

@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/pkg/plan"
 )
 
@@ -78,8 +78,12 @@ func (o *observer) look(ctx context.Context, t *target) (m moment, err error) {
 			return m, err
 		}
 	}
-	if m.treatment, err = o.treat(t.object, m.live); err != nil || m.treatment.Skip != "" {
+	if m.treatment, err = o.treat(ctx, t, m.live); err != nil || m.treatment.Skip != "" {
 		return m, err
+	}
+	if m.treatment.Still && m.live != nil {
+		m.merged, m.pending = m.live, known // what a list said of it may be old
+		return m, nil
 	}
 	if m.live == nil || !m.treatment.replaces(nil) {
 		err = o.ask(ctx, t, &m)
@@ -109,6 +113,10 @@ func (o *observer) ask(ctx context.Context, t *target, m *moment) error {
 // secondThoughts are what the applier does once it has seen the dry run of an
 // object that exists.
 func (o *observer) secondThoughts(ctx context.Context, t *target, m *moment) error {
+	if m.settled() && m.treatment.Leaves != nil && m.treatment.Leaves(m.live, m.merged) {
+		m.merged = m.live
+		return nil
+	}
 	needed, err := rewrites(m)
 	if err != nil {
 		return err
@@ -136,8 +144,17 @@ func (o *observer) secondThoughts(ctx context.Context, t *target, m *moment) err
 }
 
 // treat asks the applier what becomes of an object.
-func (o *observer) treat(desired manifest.Object, live *unstructured.Unstructured) (Treatment, error) {
-	treatment, err := o.options.Applier.Treat(desired, live)
+func (o *observer) treat(ctx context.Context, t *target, live *unstructured.Unstructured) (Treatment, error) {
+	treatment, err := o.options.Applier.Treat(t.object, live)
+	if err == nil && treatment.Typed != nil {
+		var s *diff.Schema
+		if s, err = o.index.published(ctx, t.gvk); err != nil {
+			return treatment, err
+		}
+		notes := treatment.Notes
+		treatment, err = treatment.Typed(newTypeConverter(s).kind)
+		treatment.Notes = append(notes, treatment.Notes...)
+	}
 	if err != nil {
 		return treatment, fmt.Errorf("the applier would fail: %w", err)
 	}

@@ -81,7 +81,7 @@ func (o *observer) object(ctx context.Context, object manifest.Object) plan.Obse
 	object, refusal := o.desired(object)
 	shown := object
 	shown.Content = o.mask(object.Content)
-	treatment, _ := o.treat(object, nil) // asked again when more is known
+	treatment, _ := o.options.Applier.Treat(object, nil) // asked again when more is known
 	seen := plan.Observation{Object: shown, Applier: treatment.Applier, Notes: slices.Clone(object.Notes),
 		NoHooks: !o.options.Applier.Hooks(), Failure: refusal}
 	if refusal != nil || o.isHook(object) {

@@ -66,7 +66,7 @@ func (o *observer) simulate(ctx context.Context, t *target, why string, seen *pl
 	if err != nil {
 		return err
 	}
-	treatment, err := o.treat(t.object, live)
+	treatment, err := o.treat(ctx, t, live)
 	if err != nil {
 		return err
 	}

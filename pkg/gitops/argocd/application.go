@@ -33,6 +33,11 @@ type Application struct {
 	// MigratesFrom is the field manager whose fields server-side apply takes
 	// over beside its own; "" is that of kubectl apply.
 	MigratesFrom string
+	// CompareOptions are those of its annotation; SpecServerSide says that
+	// server-side apply is an option of its spec. Together they decide how
+	// Argo CD compares.
+	CompareOptions []string
+	SpecServerSide bool
 	// IgnoreDifferences are the members of spec.ignoreDifferences as they are.
 	IgnoreDifferences []any
 	// Resources is what it listed last.
@@ -133,7 +138,8 @@ func ReadApplication(object map[string]any) (*Application, error) {
 		Namespace: w.Metadata.Namespace, Name: w.Metadata.Name, UID: w.Metadata.UID,
 		Deleting: w.Metadata.DeletionTimestamp != "", Remote: w.remote(), DefaultNamespace: w.Spec.Destination.Namespace,
 		ManagedNamespace: w.Spec.SyncPolicy.ManagedNamespaceMetadata != nil, IgnoreDifferences: w.Spec.IgnoreDifferences,
-		MigratesFrom: w.Metadata.Annotations[migratesFrom], Resources: map[manifest.Key]Resource{},
+		MigratesFrom: w.Metadata.Annotations[migratesFrom], CompareOptions: commaList(w.Metadata.Annotations[compareOptions]),
+		SpecServerSide: slices.Contains(w.Spec.SyncPolicy.SyncOptions, "ServerSideApply=true"), Resources: map[manifest.Key]Resource{},
 	}
 	for _, r := range w.Status.Resources {
 		a.Resources[manifest.Key{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}] =
@@ -184,6 +190,13 @@ func before(confirmed, started string) bool {
 
 // has says whether a sync option is set for the whole Application.
 func (a *Application) has(option string) bool { return slices.Contains(a.SyncOptions, option) }
+
+// ServerSideDiff says that Argo CD compares by a dry run of server-side apply.
+// A flag of its controller, which is not read, can say so as well.
+func (a *Application) ServerSideDiff() bool {
+	return !slices.Contains(a.CompareOptions, "ServerSideDiff=false") &&
+		(slices.Contains(a.CompareOptions, "ServerSideDiff=true") || a.SpecServerSide)
+}
 
 // selects says whether the sync is about an object at all.
 func (a *Application) selects(k manifest.Key) bool {

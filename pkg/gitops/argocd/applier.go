@@ -1,10 +1,8 @@
 package argocd
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/util/csaupgrade"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/manifest"
@@ -32,97 +30,25 @@ func (p applier) Desired(object manifest.Object) (manifest.Object, error) {
 
 // Treat is the controller's sync of one object.
 func (p applier) Treat(desired manifest.Object, live *unstructured.Unstructured) (dryrun.Treatment, error) {
-	var present map[string]any
-	if live != nil {
-		present = live.Object
-	}
 	if p.s.invalid != nil {
 		return dryrun.Treatment{}, p.s.invalid
 	}
-	options := p.a.Options(desired, present)
-	if options.Skip == "" && p.s.excludes(desired) {
-		options.Skip = "Argo CD does not apply it: its settings exclude the kind"
+	ignored, err := p.rules(desired)
+	if err != nil {
+		return dryrun.Treatment{}, err
 	}
-	treatment := dryrun.Treatment{
-		Applier:    plan.Applier{Name: Applier, Manager: Manager},
-		Skip:       options.Skip,
-		Validation: metav1.FieldValidationWarn,
+	o := task{applier: p, desired: desired, live: live, seen: live, ignored: ignored}
+	if live != nil && p.s.hides(live.Object) {
+		o.seen = nil
 	}
-	if options.OutOfSyncOnly {
-		treatment.Notes = append(treatment.Notes,
-			"ApplyOutOfSyncOnly: Argo CD leaves it as it is while its own comparison finds no difference")
+	o.options = p.a.Options(desired, contentOf(o.seen))
+	if o.options.Skip == "" && p.s.excludes(desired) {
+		o.options.Skip = "Argo CD does not apply it: its settings exclude the kind"
 	}
-	if options.IgnoreDifferences && live != nil {
-		content, notes, err := p.a.keepIgnored(desired, present)
-		if err != nil {
-			return treatment, err
-		}
-		if content != nil {
-			treatment.Content, treatment.Notes = content, append(treatment.Notes, notes...)
-		}
+	if o.seen != nil && len(ignored.managers) > 0 && (o.options.IgnoreDifferences || o.options.OutOfSyncOnly) {
+		return dryrun.Treatment{Applier: plan.Applier{Name: Applier, Manager: Manager, Mode: plan.ModeClientSide}, Typed: o.treat}, nil
 	}
-	switch {
-	case options.Replace:
-		replace(&treatment, desired, options.Force)
-	case options.ServerSide:
-		serverSide(&treatment, options.Migrate)
-	default:
-		clientSide(&treatment, desired, present, options.Force)
-	}
-	return treatment, nil
-}
-
-// replace sends objects whole. Forced, it deletes and creates them at each
-// sync, but for kinds that others live in.
-func replace(treatment *dryrun.Treatment, desired manifest.Object, force bool) {
-	treatment.Applier.Mode = plan.ModePut
-	if force && !isCRD(desired) && desired.Kind() != "Namespace" {
-		treatment.Applier.Force = true
-		treatment.Replaces = func(error) bool { return true }
-	}
-}
-
-// serverSide is `kubectl apply --server-side --force-conflicts`, after a
-// migration from client-side apply. Force of the sync does not count here.
-func serverSide(treatment *dryrun.Treatment, from string) {
-	treatment.Applier.Mode, treatment.Applier.Force = plan.ModeServerSide, true
-	treatment.After = func(object *unstructured.Unstructured) error { return dryrun.MigrateClientSide(object, Manager) }
-	if from != "" {
-		treatment.Before = func(object *unstructured.Unstructured) error { return migrate(object, from) }
-	}
-}
-
-// migrate moves what a manager holds by updates to Argo CD's own applies.
-func migrate(object *unstructured.Unstructured, from string) error {
-	for _, entry := range object.GetManagedFields() {
-		if entry.Manager == from && entry.Operation == metav1.ManagedFieldsOperationUpdate {
-			return csaupgrade.UpgradeManagedFields(object, sets.New(from), Manager)
-		}
-	}
-	return nil
-}
-
-// clientSide is `kubectl apply`, before which RBAC objects go through
-// `kubectl auth reconcile`.
-func clientSide(treatment *dryrun.Treatment, desired manifest.Object, live map[string]any, force bool) {
-	treatment.Applier.Mode, treatment.Applier.Force = plan.ModeClientSide, force
-	if force {
-		treatment.Replaces = dryrun.ReplacesRefused
-	}
-	if live == nil || desired.APIVersion() != "rbac.authorization.k8s.io/v1" || autoupdateOff(live) {
-		return
-	}
-	if anotherRole(desired.Content, live) {
-		treatment.Replaces = func(error) bool { return true }
-		treatment.Notes = append(treatment.Notes, "Argo CD deletes a binding and creates it anew where its roleRef is another")
-	}
-	if _, wanted := desired.Content["aggregationRule"]; !wanted && live["aggregationRule"] != nil {
-		content := treatment.Content
-		if content == nil {
-			content = desired.Content
-		}
-		treatment.Content = with(content, "aggregationRule", nil)
-	}
+	return o.treat(typed.DeducedParseableType)
 }
 
 // autoupdateOff is how an object opts out of `kubectl auth reconcile`.

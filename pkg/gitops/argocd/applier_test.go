@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gitops/argocd"
@@ -75,7 +76,11 @@ func TestTheWayOfWritingFollowsTheOptions(t *testing.T) {
 			applier := argocd.NewApplier(&argocd.Application{SyncOptions: strings.Fields(c.spec)}, settings())
 			got, err := applier.Treat(manifest.Object{Content: content(t, c.desired)}, &unstructured.Unstructured{Object: content(t, c.live)})
 			assert.NilError(t, err)
-			assert.Equal(t, got.Applier, plan.Applier{Name: "argocd", Manager: "argocd-controller", Mode: c.mode, Force: c.force})
+			manager := "argocd-controller"
+			if c.mode == plan.ModePut {
+				manager = "argocd-application-controller"
+			}
+			assert.Equal(t, got.Applier, plan.Applier{Name: "argocd", Manager: manager, Mode: c.mode, Force: c.force})
 			assert.Equal(t, got.Replaces != nil && got.Replaces(nil), c.always)
 			assert.Equal(t, got.Validation, "Warn")
 			assert.Equal(t, got.After != nil, c.mode == plan.ModeServerSide)
@@ -119,7 +124,9 @@ func TestServerSideApplyMigratesOneManager(t *testing.T) {
 
 func TestIgnoredDifferencesKeepTheirLiveValuesWhereThatIsAsked(t *testing.T) {
 	desired := manifest.Object{Content: content(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: team-a}, spec: {replicas: 2, paused: true}}`)}
-	live := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(map[string]any{"spec": map[string]any{"replicas": int64(7), "strategy": map[string]any{"type": "x"}}})}
+	live := &unstructured.Unstructured{Object: content(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: team-a},
+  spec: {replicas: 7, strategy: {type: x}, template: {spec: {containers: [{name: a, image: x}, {name: b, image: y}]}}}}`)}
+	live.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "hpa", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`)}})
 	for name, c := range map[string]struct {
 		options, rules string
 		want, failure  string
@@ -127,13 +134,15 @@ func TestIgnoredDifferencesKeepTheirLiveValuesWhereThatIsAsked(t *testing.T) {
 		"not asked":              {"", `[{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]`, ``, ""},
 		"a value":                {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]`, `{replicas: 7, paused: true}`, ""},
 		"every kind":             {"RespectIgnoreDifferences=true", `[{group: "*", kind: "*", jsonPointers: [/spec/replicas]}]`, `{replicas: 7, paused: true}`, ""},
-		"one that is not there":  {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, jsonPointers: [/spec/paused, /spec/strategy/type]}]`, `{replicas: 2, strategy: {type: x}}`, ""},
+		"one that is not there":  {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, jsonPointers: [/spec/paused, /spec/strategy/type]}]`, `{replicas: 2}`, ""},
 		"of another name":        {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, name: api, jsonPointers: [/spec/replicas]}]`, ``, ""},
 		"of another namespace":   {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, namespace: team-b, jsonPointers: [/spec/replicas]}]`, ``, ""},
-		"a query":                {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, jqPathExpressions: [.spec.replicas]}]`, ``, "what jq finds, which cannot be told here: .spec.replicas"},
+		"a query":                {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, jqPathExpressions: [.spec.replicas]}]`, `{replicas: 7, paused: true}`, ""},
 		"a query of another":     {"RespectIgnoreDifferences=true", `[{group: apps, kind: StatefulSet, jqPathExpressions: [.spec.replicas]}]`, ``, ""},
-		"a manager's":            {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, managedFieldsManagers: [hpa]}]`, ``, "what hpa manages"},
-		"an entry of a list":     {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, jsonPointers: [/spec/list/0/image]}]`, ``, "an entry of a list"},
+		"a query that is none":   {"", `[{group: apps, kind: StatefulSet, jqPathExpressions: ["((("]}]`, ``, "jq cannot parse ((("},
+		"a function that is not": {"", `[{group: apps, kind: StatefulSet, jqPathExpressions: [.a | b]}]`, ``, "jq cannot compile .a | b"},
+		"a manager's":            {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, managedFieldsManagers: [hpa]}]`, `{replicas: 7, paused: true}`, ""},
+		"another manager's":      {"RespectIgnoreDifferences=true", `[{group: apps, kind: Deployment, managedFieldsManagers: [vpa]}]`, ``, ""},
 		"a rule of another form": {"RespectIgnoreDifferences=true", `[{kind: 1}]`, ``, "spec.ignoreDifferences of the Application"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,6 +154,10 @@ func TestIgnoredDifferencesKeepTheirLiveValuesWhereThatIsAsked(t *testing.T) {
 				return
 			}
 			assert.NilError(t, err)
+			if got.Typed != nil {
+				got, err = got.Typed(typed.DeducedParseableType)
+				assert.NilError(t, err)
+			}
 			assert.Equal(t, got.Content != nil, c.want != "")
 			if c.want != "" {
 				have, _ := (&unstructured.Unstructured{Object: map[string]any{"kind": "x", "spec": got.Content["spec"]}}).MarshalJSON()

@@ -13,12 +13,15 @@ const (
 	Group = "argoproj.io"
 	// Applier is the name under which plans know Argo CD.
 	Applier = "argocd"
-	// Manager is the field manager of its applies, of both modes.
-	Manager = "argocd-controller"
+	// Manager is the field manager of its applies, of both modes;
+	// ReplaceManager is that of its other writes, which name none.
+	Manager        = "argocd-controller"
+	ReplaceManager = "argocd-application-controller"
 
 	trackingID      = "argocd.argoproj.io/tracking-id"
 	installationID  = "argocd.argoproj.io/installation-id"
 	syncOptions     = "argocd.argoproj.io/sync-options"
+	compareOptions  = "argocd.argoproj.io/compare-options"
 	approved        = "argocd.argoproj.io/deletion-approved"
 	clientSideApply = "kubectl-client-side-apply"
 	migratesFrom    = "argocd.argoproj.io/client-side-apply-migration-manager"

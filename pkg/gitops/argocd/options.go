@@ -136,8 +136,12 @@ func Guards(live map[string]any) map[string]string {
 
 // list reads a comma list as Argo CD does: trimmed, empty entries dropped.
 func list(o manifest.Object, annotation string) []string {
+	return commaList(o.Annotations()[annotation])
+}
+
+func commaList(text string) []string {
 	var out []string
-	for entry := range strings.SplitSeq(o.Annotations()[annotation], ",") {
+	for entry := range strings.SplitSeq(text, ",") {
 		if entry = strings.TrimSpace(entry); entry != "" {
 			out = append(out, entry)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gobwas/glob"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
 	"github.com/changeward/changeward/pkg/manifest"
@@ -52,6 +53,15 @@ func ReadSettings(namespace string, data map[string]string) Settings {
 		}
 	}
 	s.exclusions = append(s.exclusions, own...)
+	for i, f := range s.selectors {
+		if text := strings.TrimSpace(f.Selector); text != "" {
+			selector, err := labels.Parse(text)
+			if err != nil {
+				s.fail("resource.selectors", err)
+			}
+			s.selectors[i].selector = selector
+		}
+	}
 	s.readOverrides(data)
 	return s
 }
@@ -68,6 +78,8 @@ type filter struct {
 	Kinds     []string `json:"kinds"`
 	Clusters  []string `json:"clusters"`
 	Selector  string   `json:"selector"`
+
+	selector labels.Selector // nil without one
 }
 
 // inCluster is the address by which Argo CD knows the cluster that it is in.
@@ -90,14 +102,12 @@ func (s Settings) excludes(o manifest.Object) bool {
 	return !slices.ContainsFunc(s.inclusions, matches) && slices.ContainsFunc(s.inclusions, filter.here)
 }
 
-// unwatched is a selector that may hide a live object from Argo CD; "" is none.
-func (s Settings) unwatched(o manifest.Object) string {
-	for _, f := range s.selectors {
-		if strings.TrimSpace(f.Selector) != "" && f.matches(o) {
-			return f.Selector
-		}
-	}
-	return ""
+// hides says whether selectors keep a live object out of Argo CD's sight.
+func (s Settings) hides(live map[string]any) bool {
+	o := manifest.Object{Content: live}
+	return slices.ContainsFunc(s.selectors, func(f filter) bool {
+		return f.selector != nil && f.matches(o) && !f.selector.Matches(labels.Set(o.Labels()))
+	})
 }
 
 func anyGlob(patterns []string, text string) bool {
