@@ -45,10 +45,16 @@ func (p applier) Treat(desired manifest.Object, live *unstructured.Unstructured)
 	if o.options.Skip == "" && p.s.excludes(desired) {
 		o.options.Skip = "Argo CD does not apply it: its settings exclude the kind"
 	}
-	if o.seen != nil && len(ignored.managers) > 0 && (o.options.IgnoreDifferences || o.options.OutOfSyncOnly) {
+	if o.seen != nil && o.needsType() {
 		return dryrun.Treatment{Applier: plan.Applier{Name: Applier, Manager: Manager, Mode: plan.ModeClientSide}, Typed: o.treat}, nil
 	}
 	return o.treat(typed.DeducedParseableType)
+}
+
+// needsType says whether the object's schema counts.
+func (o task) needsType() bool {
+	byManagers := len(o.ignored.managers) > 0 && (o.options.IgnoreDifferences || o.options.OutOfSyncOnly)
+	return byManagers || o.options.OutOfSyncOnly && o.a.ServerSideDiff()
 }
 
 // autoupdateOff is how an object opts out of `kubectl auth reconcile`.

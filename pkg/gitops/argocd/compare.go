@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"reflect"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -203,8 +204,15 @@ func withoutNamespace(object *unstructured.Unstructured) *unstructured.Unstructu
 }
 
 // same says that what a dry run of server-side apply makes of LIVE is LIVE, as
-// Argo CD compares the two.
-func (p applier) same(r rules, live, merged *unstructured.Unstructured) bool {
+// Argo CD compares the two. Its own dry run sends a Secret's clear values as
+// data, and owns them thereby, which that of the real write does not.
+func (p applier) same(r rules, live, merged *unstructured.Unstructured, kind typed.ParseableType, clear bool) bool {
+	if !clear && !slices.Contains(p.a.CompareOptions, "IncludeMutationWebhook=true") {
+		var err error
+		if merged, err = predicted(live, merged, kind); err != nil {
+			return false
+		}
+	}
 	var out []map[string]any
 	for _, object := range []*unstructured.Unstructured{live, merged} {
 		bare := typedForm(object.DeepCopy())

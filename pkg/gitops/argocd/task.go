@@ -68,7 +68,8 @@ func contentOf(object *unstructured.Unstructured) map[string]any {
 func (o task) compare(t *dryrun.Treatment, kind typed.ParseableType) error {
 	if o.a.ServerSideDiff() {
 		if o.options.ServerSide && !o.options.Replace {
-			t.Leaves = func(live, merged *unstructured.Unstructured) bool { return o.same(o.ignored, live, merged) }
+			_, clear := o.desired.Content["stringData"]
+			t.Leaves = func(live, merged *unstructured.Unstructured) bool { return o.same(o.ignored, live, merged, kind, clear) }
 		}
 	} else {
 		still, err := o.inSync(o.ignored, o.desired, o.seen, kind)
