@@ -24,6 +24,9 @@ func (o *observer) admission(t *target, m moment, s *diff.Schema) ([]plan.Admiss
 		return nil, nil
 	}
 	desired := normalised(t.sent(m))
+	if s != nil && m.treatment.validation() != metav1.FieldValidationStrict {
+		desired, _ = declared(desired, s, rootAtom(s)).(map[string]any)
+	}
 	expected, err := expectation(m.posted, desired, s)
 	if err != nil {
 		return nil, fmt.Errorf("tell what admission adds: %w", err)
