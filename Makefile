@@ -19,7 +19,7 @@ argosync: ## the code with which Argo CD syncs, into bin/ (8 minutes the first t
 	@testdata/argocd/build.sh bin
 
 test: build controlplane argosync ## all tests that need no more than the API server
-	go test ./...
+	go test -timeout 30m ./...
 
 demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster
 	@testdata/demo/demo.sh

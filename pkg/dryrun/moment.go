@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/changeward/changeward/pkg/diff"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 )
 
@@ -158,17 +159,23 @@ func (o *observer) treat(ctx context.Context, t *target, live *unstructured.Unst
 	if err != nil {
 		return treatment, fmt.Errorf("the applier would fail: %w", err)
 	}
-	if len(desired.Stripped) > 0 && treatment.Applier.Name != Manager {
-		content := desired.Content
-		if treatment.Content != nil {
-			content = treatment.Content
-		}
-		treatment.Content = desired.Unstripped(content)
-		if metadata, ok := treatment.Content["metadata"].(map[string]any); ok && live == nil {
-			treatment.Content["metadata"] = without(metadata, "resourceVersion") // no lock on what does not exist
-		}
+	if len(t.object.Stripped) > 0 && treatment.Applier.Name != Manager {
+		treatment.giveBack(t.object, live)
 	}
 	return treatment, nil
+}
+
+// giveBack sends what was taken out of the object on reading: only changeward
+// itself applies without that.
+func (t *Treatment) giveBack(desired manifest.Object, live *unstructured.Unstructured) {
+	content := desired.Content
+	if t.Content != nil {
+		content = t.Content
+	}
+	t.Content = desired.Unstripped(content)
+	if metadata, ok := t.Content["metadata"].(map[string]any); ok && live == nil {
+		t.Content["metadata"] = without(metadata, "resourceVersion") // no lock on what does not exist
+	}
 }
 
 // serverSide asks what a server-side apply would leave.

@@ -98,37 +98,50 @@ func (s shop) sync(t *testing.T, objects []manifest.Object, separately bool) []s
 	return out
 }
 
-// syncs is a sync of each object of a text, told as kubectl would.
+// syncs is a sync of a text, told as kubectl would. Where it fails, those that
+// it has not come to are synced one by one.
 func (s shop) syncs(t *testing.T, text string) func() string {
 	return func() string {
 		t.Helper()
 		objects, problems := manifest.Parse("test.yaml", []byte(text))
 		assert.Equal(t, len(problems), 0, "%v", problems)
 		var said strings.Builder
-		for i, done := range s.sync(t, objects, true) {
-			said.WriteString(done.story(objects[i]))
+		var left []manifest.Object
+		together := s.sync(t, objects, false)[0]
+		for _, o := range objects {
+			if told, done := together.story(o); done {
+				said.WriteString(told)
+			} else {
+				left = append(left, o)
+			}
+		}
+		if len(left) > 0 {
+			for i, alone := range s.sync(t, left, true) {
+				told, _ := alone.story(left[i])
+				said.WriteString(told)
+			}
 		}
 		return said.String()
 	}
 }
 
-// story is what became of an object. One that the sync left alone, with
-// success, is unchanged.
-func (s synced) story(o manifest.Object) string {
+// story is what became of an object, and whether the sync was done with it.
+// One that it left alone, with success, is unchanged.
+func (s synced) story(o manifest.Object) (told string, done bool) {
 	named := strings.ToLower(strings.TrimSuffix(o.Kind()+"."+o.Group(), ".")) + "/" + o.Name()
 	for _, r := range s.Resources {
 		switch {
-		case r.Kind != o.Kind() || r.Name != o.Name():
+		case r.Kind != o.Kind() || r.Group != o.Group() || r.Name != o.Name():
 		case r.Status == "Synced":
-			return named + " applied\n"
+			return named + " applied\n", true
 		case r.Status == "SyncFailed":
-			return "failed: " + named + ": " + r.Message + "\n"
+			return "failed: " + named + ": " + r.Message + "\n", false
 		}
 	}
 	if s.Phase != "Succeeded" {
-		return "failed: " + named + ": " + s.Phase + ": " + s.Message + "\n"
+		return "failed: " + named + ": " + s.Phase + ": " + s.Message + "\n", false
 	}
-	return named + " unchanged\n"
+	return named + " unchanged\n", true
 }
 
 // prove plans as the Application, syncs with Argo CD's code, and compares.

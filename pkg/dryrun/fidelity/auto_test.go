@@ -95,8 +95,8 @@ func guesses() map[string]func(t *testing.T, text string) func() string {
 			return real(t, text, "--server-side", "--force-conflicts")
 		},
 		"flux":                          func(t *testing.T, text string) func() string { return fluxApply(t, apps(), text) },
-		"argocd " + plan.ModeClientSide: func(t *testing.T, text string) func() string { return argoApply(t, text) },
-		"argocd " + plan.ModeServerSide: argoServerSide,
+		"argocd " + plan.ModeClientSide: shop{}.syncs,
+		"argocd " + plan.ModeServerSide: withOptions("ServerSideApply=true").syncs,
 		dryrun.Manager: func(t *testing.T, text string) func() string {
 			return real(t, text, "--server-side", "--force-conflicts", "--field-manager=changeward")
 		},

@@ -13,9 +13,9 @@ const (
 	Group = "argoproj.io"
 	// Applier is the name under which plans know Argo CD.
 	Applier = "argocd"
-	// Manager is the field manager of its applies, of both modes;
-	// ReplaceManager is that of its other writes, which name none.
-	Manager        = "argocd-controller"
+	// Manager is the field manager of its applies, of both modes.
+	Manager = "argocd-controller"
+	// ReplaceManager is the field manager of its other writes, which name none.
 	ReplaceManager = "argocd-application-controller"
 
 	trackingID      = "argocd.argoproj.io/tracking-id"

@@ -74,24 +74,30 @@ func (p applier) rules(o manifest.Object) (rules, error) {
 			return out, err
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(p.s.overrides)) {
-		own := p.s.overrides[key]
+	err := out.addOverrides(o, p.s.overrides)
+	return out, err
+}
+
+// addOverrides adds what the install says of the kind, or of all.
+func (r *rules) addOverrides(o manifest.Object, overrides map[string]override) error {
+	for _, key := range slices.Sorted(maps.Keys(overrides)) {
+		own := overrides[key]
 		group, kind, split := strings.Cut(key, "/")
 		if !split {
 			group, kind = "", key
 		}
 		exactly := key == "*/*" || key == o.Group()+"/"+o.Kind()
-		if err := out.add(own.ignored, matchGlob(group, o.Group()) && matchGlob(kind, o.Kind()), exactly); err != nil {
-			return out, fmt.Errorf("resource.customizations of ConfigMap argocd-cm: %w", err)
+		if err := r.add(own.ignored, matchGlob(group, o.Group()) && matchGlob(kind, o.Kind()), exactly); err != nil {
+			return fmt.Errorf("resource.customizations of ConfigMap argocd-cm: %w", err)
 		}
 		if group == o.Group() && kind == o.Kind() {
-			out.known = append(out.known, own.known...)
+			r.known = append(r.known, own.known...)
 		}
 	}
-	if len(out.known) == 0 && o.Group()+"/"+o.Kind() == rollout {
-		out.known = []knownType{{Field: "spec.template.spec", Type: "core/v1/PodSpec"}}
+	if len(r.known) == 0 && o.Group()+"/"+o.Kind() == rollout {
+		r.known = []knownType{{Field: "spec.template.spec", Type: "core/v1/PodSpec"}}
 	}
-	return out, nil
+	return nil
 }
 
 // add adds a rule: its paths, and its managers, where each counts.
@@ -99,7 +105,9 @@ func (r *rules) add(rule ignored, paths, managers bool) error {
 	for _, pointer := range rule.Pointers {
 		if paths {
 			r.removals = append(r.removals, removePointer(pointer))
-			r.said = append(r.said, pointer)
+			if pointer != "/status" { // ignored by default, and never applied
+				r.said = append(r.said, pointer)
+			}
 		}
 	}
 	for _, expression := range rule.Queries {

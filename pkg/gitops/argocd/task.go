@@ -69,7 +69,9 @@ func (o task) compare(t *dryrun.Treatment, kind typed.ParseableType) error {
 	if o.a.ServerSideDiff() {
 		if o.options.ServerSide && !o.options.Replace {
 			_, clear := o.desired.Content["stringData"]
-			t.Leaves = func(live, merged *unstructured.Unstructured) bool { return o.same(o.ignored, live, merged, kind, clear) }
+			t.Leaves = func(live, merged *unstructured.Unstructured) bool {
+				return o.same(o.ignored, live, merged, kind, clear)
+			}
 		}
 	} else {
 		still, err := o.inSync(o.ignored, o.desired, o.seen, kind)
