@@ -22,7 +22,9 @@ type cluster struct {
 	config     *rest.Config
 	client     kubernetes.Interface
 	process    *exec.Cmd
-	large      bool // objects of a few KB
+	large      bool          // objects of a few KB
+	via        string        // kubeconfig of the contenders
+	away       time.Duration // what a round trip by it takes longer
 }
 
 func start(ctx context.Context, bin, dir string) (*cluster, error) {

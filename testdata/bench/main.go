@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -28,11 +29,12 @@ func main() {
 	sizes := flag.String("sizes", "100,1000,5000", "numbers of objects")
 	runs := flag.Int("runs", 3, "runs of plan and of the floor; kubectl runs once where it takes long")
 	large := flag.Bool("large", false, "Deployments of three containers, ConfigMaps of 2 KB")
+	far := flag.Duration("far", 10*time.Millisecond, "measure 1,000 objects again with a server that is so far away; 0 does not")
 	bin := flag.String("bin", "bin", "folder of controlplane, kubectl and kubectl-changeward")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	exitOn(bench(ctx, *bin, *sizes, *runs, *large))
+	exitOn(bench(ctx, *bin, *sizes, *runs, *far, *large))
 }
 
 func exitOn(err error) {
@@ -42,7 +44,7 @@ func exitOn(err error) {
 	}
 }
 
-func bench(ctx context.Context, bin, sizes string, runs int, large bool) error {
+func bench(ctx context.Context, bin, sizes string, runs int, far time.Duration, large bool) error {
 	bin, err := filepath.Abs(bin)
 	if err != nil {
 		return err
@@ -59,7 +61,7 @@ func bench(ctx context.Context, bin, sizes string, runs int, large bool) error {
 	defer c.stop()
 	c.large = large
 	fmt.Println(machine(ctx, bin))
-	results, err := c.measure(ctx, sizes, runs)
+	results, err := c.measure(ctx, sizes, runs, far)
 	if err != nil {
 		return err
 	}
@@ -72,10 +74,10 @@ func bench(ctx context.Context, bin, sizes string, runs int, large bool) error {
 	return nil
 }
 
-func (c *cluster) measure(ctx context.Context, sizes string, runs int) ([]result, error) {
+func (c *cluster) measure(ctx context.Context, sizes string, runs int, far time.Duration) ([]result, error) {
 	fmt.Println("\n| objects | who | wall s | CPU s | peak MB | requests | an object |")
 	fmt.Println("|---|---|---|---|---|---|---|")
-	var all []result
+	var all, again []result
 	for text := range strings.SplitSeq(sizes, ",") {
 		size, err := strconv.Atoi(text)
 		if err != nil {
@@ -85,11 +87,23 @@ func (c *cluster) measure(ctx context.Context, sizes string, runs int) ([]result
 		if err != nil {
 			return nil, fmt.Errorf("%d objects: %w", size, err)
 		}
+		c.via, c.away = c.kubeconfig, 0
 		costs, err := c.compare(ctx, set, runs)
 		if err != nil {
 			return nil, fmt.Errorf("%d objects: %w", size, err)
 		}
-		all = append(all, result{size, costs})
+		all = append(all, result{size, 0, costs})
+		if size != 1000 || far == 0 {
+			continue
+		}
+		if c.via, err = c.remove(ctx, far); err != nil {
+			return nil, err
+		}
+		c.away = far
+		if costs, err = c.compare(ctx, set, runs); err != nil {
+			return nil, fmt.Errorf("%d objects, far away: %w", size, err)
+		}
+		again = append(again, result{size, far, costs})
 	}
-	return all, nil
+	return append(all, again...), nil
 }

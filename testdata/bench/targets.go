@@ -1,11 +1,23 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // result is what all contenders took for one size.
 type result struct {
 	size int
+	away time.Duration // what a round trip takes longer
 	cost map[string]cost
+}
+
+// label is the first column of all tables.
+func label(size int, away time.Duration) string {
+	if away == 0 {
+		return fmt.Sprint(size)
+	}
+	return fmt.Sprintf("%d, %s away", size, away)
 }
 
 // target is one figure to reach, and whether it was.
@@ -26,11 +38,12 @@ func targets(results []result) []target {
 	}
 	for i := 1; i < len(results); i++ {
 		a, b := results[i-1], results[i]
-		if a.size < 1000 { // the fixed part would show
+		if a.size < 1000 || a.away != b.away { // the fixed part would show
 			continue
 		}
 		more, longer := float64(b.size)/float64(a.size), ratio(b.cost[ours], a.cost[ours])
-		all = append(all, target{fmt.Sprintf("%d", b.size), fmt.Sprintf("time grows with the number of objects: at most %.1f × that of %d", 1.06*more, a.size),
+		all = append(all, target{label(b.size, b.away), fmt.Sprintf("time grows with the number of objects: at most %.1f × that of %d (the floor: %.1f ×)",
+			1.06*more, a.size, ratio(b.cost[bare], a.cost[bare])),
 			fmt.Sprintf("%.1f ×", longer), longer <= 1.06*more})
 	}
 	return all
@@ -38,7 +51,7 @@ func targets(results []result) []target {
 
 func (r result) targets() []target {
 	plan, floor := r.cost[ours], r.cost[bare]
-	objects := fmt.Sprint(r.size)
+	objects := label(r.size, r.away)
 	var all []target
 	add := func(text, measured string, reached bool) { all = append(all, target{objects, text, measured, reached}) }
 	if r.size >= 1000 {
