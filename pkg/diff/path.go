@@ -45,7 +45,7 @@ func readStep(text string) (Step, int) {
 		}
 		return Step{Key: text[:n]}, n
 	}
-	end := closing(text)
+	end := manifest.Closing(text)
 	if end < 2 {
 		return Step{}, 0
 	}
@@ -61,23 +61,6 @@ func readStep(text string) (Step, int) {
 	default:
 		return Step{Key: key}, end + 1
 	}
-}
-
-// closing finds the bracket that ends a selector, past brackets in JSON
-// strings; -1 if there is none.
-func closing(text string) int {
-	quoted := false
-	for i := 1; i < len(text); i++ {
-		switch {
-		case quoted && text[i] == '\\':
-			i++
-		case text[i] == '"':
-			quoted = !quoted
-		case !quoted && text[i] == ']':
-			return i
-		}
-	}
-	return -1
 }
 
 func bareByte(b byte) bool {

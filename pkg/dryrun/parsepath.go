@@ -8,6 +8,8 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/changeward/changeward/pkg/manifest"
 )
 
 // parsePath reads a path as the server's error texts have it,
@@ -53,8 +55,10 @@ func readKey(text string, object any) (fieldpath.PathElement, any, string) {
 // readSelector reads [name="c"], [="v"] or [0], and finds the entry.
 func readSelector(text string, object any) (fieldpath.PathElement, any, string) {
 	entries, _ := object.([]any)
-	end := closing(text)
-	inner, rest := text[1:end], text[min(end+1, len(text)):]
+	inner, rest := text[1:], "" // cut off in the middle
+	if end := manifest.Closing(text); end > 0 {
+		inner, rest = text[1:end], text[end+1:]
+	}
 	if index, err := strconv.Atoi(inner); err == nil {
 		if index >= 0 && index < len(entries) {
 			return fieldpath.IndexElement(index), entries[index], rest
@@ -94,22 +98,6 @@ func entryWith(entries []any, fields map[string]any) any {
 		return nil
 	}
 	return entries[i]
-}
-
-// closing finds the bracket that ends a selector, past quoted text.
-func closing(text string) int {
-	quoted := false
-	for i := 1; i < len(text); i++ {
-		switch {
-		case quoted && text[i] == '\\':
-			i++
-		case text[i] == '"':
-			quoted = !quoted
-		case !quoted && text[i] == ']':
-			return i
-		}
-	}
-	return len(text)
 }
 
 func splitOutsideQuotes(text string) []string {

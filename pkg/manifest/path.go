@@ -27,6 +27,23 @@ func Item(parent string, index int) string {
 	return parent + "[" + strconv.Itoa(index) + "]"
 }
 
+// Closing is the index of the bracket that closes the one at which a text
+// begins, past brackets in quoted strings; -1 if there is none.
+func Closing(text string) int {
+	quoted := false
+	for i := 1; i < len(text); i++ {
+		switch {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case !quoted && text[i] == ']':
+			return i
+		}
+	}
+	return -1
+}
+
 func bare(key string) bool {
 	return key != "" && strings.Trim(key, "-_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
 }

@@ -27,3 +27,9 @@ func TestPathsHaveOneFixedForm(t *testing.T) {
 	}
 	assert.Equal(t, manifest.Item("spec.containers", 0), "spec.containers[0]")
 }
+
+func TestABracketIsClosedPastThoseInStrings(t *testing.T) {
+	for text, want := range map[string]int{`[0]`: 2, `[name="c"].image`: 9, `[="a]b"]`: 7, `["a\"]b"]`: 8, `[`: -1, `[name="c]`: -1, `["a\`: -1} {
+		assert.Equal(t, manifest.Closing(text), want, text)
+	}
+}
