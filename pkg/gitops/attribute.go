@@ -36,6 +36,7 @@ type attribution struct {
 	reader   Reader
 	owners   map[Ref]listing
 	settings *argocd.Settings // of the install that is there; nil: not read yet
+	assumed  string           // why those are only the defaults; "" where they are not
 	unread   []error
 }
 
@@ -80,6 +81,9 @@ func (a *attribution) of(ctx context.Context, live map[string]any) (owners []pla
 		namespace, name := claim.Application(*a.settings)
 		owner := plan.Owner{Applier: argocd.Applier, Manager: argocd.Manager}
 		owners = append(owners, a.verified(ctx, owner, Ref{Kind: Application, Namespace: namespace, Name: name}, o.Key()))
+	} else if instance := o.Labels()[a.settings.Label]; a.assumed != "" && instance != "" {
+		notes = append(notes, "whether Argo CD's Application "+instance+" owns it is not known: ConfigMap argocd-cm says whether the label "+
+			a.settings.Label+" counts, and "+a.assumed)
 	}
 	if release := helmClaim(o); release != (Ref{}) && !slices.ContainsFunc(owners, func(o plan.Owner) bool { return o.Applier == helm }) {
 		owners = append(owners, plan.Owner{Name: release.String(), Applier: helm, Manager: helm,
@@ -97,8 +101,12 @@ func (a *attribution) argoClaim(ctx context.Context, o manifest.Object) (argocd.
 			found, failure := findSettings(ctx, a.reader, "")
 			if failure == nil {
 				a.settings = &found
+			} else {
+				a.assumed = unread(failure)
 			}
-			a.heard("ConfigMap argocd-cm, how Argo CD marks its objects", failure)
+			if failure != nil && failure.Reason != reasonSeveral {
+				a.heard("ConfigMap argocd-cm, how Argo CD marks its objects", failure)
+			}
 		}
 	}
 	return a.settings.Claim(o)

@@ -145,6 +145,43 @@ func (b broken) Named(context.Context, manifest.Key) ([]map[string]any, *plan.Fa
 	return nil, b.failure
 }
 
+func TestALabelOfArgoCDIsNoClaimButNotedWhereItsSettingsMayNotBeRead(t *testing.T) {
+	observations := []plan.Observation{{Live: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "b",
+		"labels": map[string]any{"app.kubernetes.io/instance": "shop"}}}}}
+	assert.NilError(t, gitops.Attribute(t.Context(), broken{&plan.Failure{Reason: plan.ReasonForbidden, Message: "no"}}, observations, nil))
+	assert.Equal(t, len(observations[0].Owners), 0)
+	assert.DeepEqual(t, observations[0].Notes, []string{"whether Argo CD's Application shop owns it is not known: " +
+		"ConfigMap argocd-cm says whether the label app.kubernetes.io/instance counts, and it may not be read: no"})
+}
+
+// installs is a cluster with several installs of Argo CD, none where it
+// usually is, or one in which nobody may look for them.
+type installs struct {
+	broken
+	found   []map[string]any
+	failure *plan.Failure
+}
+
+func (i installs) Named(context.Context, manifest.Key) ([]map[string]any, *plan.Failure) {
+	return i.found, i.failure
+}
+
+func TestSettingsOfArgoCDAreNotAssumedWhereNobodyMayLookForThemOrTheyAreSeveral(t *testing.T) {
+	missing := broken{&plan.Failure{Reason: plan.ReasonNotFound, Message: "not found"}}
+	one := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "argocd-cm", "namespace": "a"}}
+	for why, cluster := range map[string]installs{
+		"ConfigMap argocd-cm may not be read":   {broken: missing, failure: &plan.Failure{Reason: plan.ReasonForbidden, Message: "no"}},
+		"there are several installs of Argo CD": {broken: missing, found: []map[string]any{one, one}},
+	} {
+		tools, err := gitops.FindTools(t.Context(), cluster)
+		assert.NilError(t, err)
+		treatment, err := tools.Applier("argocd").Treat(manifest.Object{Content: one}, nil)
+		assert.NilError(t, err)
+		assert.Assert(t, strings.Contains(strings.Join(treatment.Notes, "\n"), why), "%v", treatment.Notes)
+		assert.NilError(t, gitops.Attribute(t.Context(), cluster, []plan.Observation{{Live: one}}, nil))
+	}
+}
+
 func TestAnOwnerThatCouldNotBeReadIsAnErrorSoThatNothingPassesAsNobodys(t *testing.T) {
 	attribute := func(reason string) error {
 		observations := []plan.Observation{{Live: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "b",

@@ -103,6 +103,9 @@ func findApplication(ctx context.Context, reader Reader, ref Ref, object map[str
 	o := &Owner{Ref: ref, UID: a.UID, Argo: a, Settings: settings, Prune: a.Prune, Propagation: a.Propagation(), DefaultNamespace: a.DefaultNamespace,
 		Inventory: map[manifest.Key]string{}, Applier: plan.Applier{Name: argocd.Applier, Mode: plan.ModeClientSide, Manager: argocd.Manager}}
 	o.applies = argocd.NewApplier(a, settings)
+	if note := a.NamespaceNote(); note != "" {
+		o.Notes = append(o.Notes, note)
+	}
 	if a.Options(manifest.Object{}, nil).ServerSide {
 		o.Applier.Mode, o.Applier.Force = plan.ModeServerSide, true
 	}
@@ -138,6 +141,9 @@ func unread(failure *plan.Failure) string {
 	return "it could not be read: " + failure.Message
 }
 
+// reasonSeveral is that one install of several would have to be picked.
+const reasonSeveral = plan.ReasonInvalid
+
 // findSettings looks for argocd-cm where an install usually is, beside the
 // Application, then anywhere. An install without one uses the defaults.
 func findSettings(ctx context.Context, reader Reader, beside string) (argocd.Settings, *plan.Failure) {
@@ -159,8 +165,10 @@ func findSettings(ctx context.Context, reader Reader, beside string) (argocd.Set
 	key.Namespace = ""
 	found, failure := reader.Named(ctx, key)
 	switch {
-	case failure != nil && failure.Reason != plan.ReasonForbidden:
+	case failure != nil:
 		return argocd.Settings{}, failure
+	case len(found) > 1:
+		return argocd.Settings{}, &plan.Failure{Reason: reasonSeveral, Message: "there are several installs of Argo CD, and nobody can tell which one it is"}
 	case len(found) == 1:
 		return argocd.ReadSettings(manifest.Object{Content: found[0]}.Namespace(), data(found[0])), nil
 	}

@@ -42,12 +42,17 @@ func FindTools(ctx context.Context, reader Reader) (*Tools, error) {
 	case failure == nil:
 		t.argo = settings
 	case failure.Reason == plan.ReasonForbidden:
-		t.argoWhy = "ConfigMap argocd-cm may not be read: Argo CD is taken to mark its objects by annotation"
+		t.argoWhy = "ConfigMap argocd-cm may not be read: " + assumed
+	case failure.Reason == reasonSeveral:
+		t.argoWhy = failure.Message + ": " + assumed
 	default:
 		return nil, fmt.Errorf("how Argo CD marks its objects is in ConfigMap argocd-cm, which cannot be read: %s", failure.Message)
 	}
 	return t, nil
 }
+
+// assumed is what is taken for granted where settings are not known.
+const assumed = "Argo CD is taken to mark its objects by annotation, and to ignore nothing"
 
 // Applier is a controller as it applies by default, under the name that plans
 // know it by; nil is no controller.

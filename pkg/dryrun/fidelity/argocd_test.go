@@ -71,6 +71,20 @@ func TestObjectsThatPeopleHaveWrittenBecomeWhatThePlanForArgoCDSays(t *testing.T
 	}
 }
 
+func TestTheSharedCasesBecomeWhatThePlanForArgoCDSays(t *testing.T) {
+	settle(t)
+	for _, app := range []shop{{}, withOptions("ServerSideApply=true"), withOptions("Replace=true")} {
+		t.Run(strings.Join(app.options, " "), func(t *testing.T) {
+			namespace := kubetest.Shared(t).Namespace(t)
+			live, desired := load(t, namespace)
+			kubectlApply(t, live)
+			kubectl(t, "scale", "deployment/b26", "--replicas=7", "-n", namespace)
+			kubectl(t, "patch", "configmap/b69", "--type=merge", "-p", `{"data":{"hotfix":"1"}}`, "-n", namespace)
+			app.prove(t, desired)
+		})
+	}
+}
+
 // argoCase proves the plan of one object, and returns what was observed.
 func argoCase(t *testing.T, app shop, before, text string, made making) plan.Observation {
 	t.Helper()

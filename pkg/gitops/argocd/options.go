@@ -56,6 +56,19 @@ func (a *Application) Options(desired manifest.Object, live map[string]any) Opti
 	return o
 }
 
+// NamespaceNote says what a sync does to the Application's namespace before
+// all else, which no manifest shows; "" is nothing.
+func (a *Application) NamespaceNote() string {
+	switch {
+	case !a.has("CreateNamespace=true") || a.DefaultNamespace == "":
+		return ""
+	case a.ManagedNamespace:
+		return "not in this plan: unless it is among the manifests, Argo CD creates namespace " + a.DefaultNamespace +
+			" before all else, and puts labels and annotations of spec.syncPolicy.managedNamespaceMetadata on it"
+	}
+	return "not in this plan: unless it is among the manifests, Argo CD creates namespace " + a.DefaultNamespace + " before all else, where it does not exist"
+}
+
 func (a *Application) skip(desired manifest.Object) string {
 	_, _, isHook := manifest.Hook(desired)
 	value, annotated := desired.Annotations()["argocd.argoproj.io/hook"]
