@@ -80,7 +80,11 @@ func (c *cluster) rotate(ctx context.Context) error {
 			_ = client.Secrets("default").Delete(context.Background(), tokenOf(n-1), metav1.DeleteOptions{})
 		})
 	}
-	return os.WriteFile(c.rotating.BearerTokenFile, []byte(answer.Status.Token), 0o600)
+	next := c.rotating.BearerTokenFile + ".next" // in one step, as a kubelet does
+	if err := os.WriteFile(next, []byte(answer.Status.Token), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, c.rotating.BearerTokenFile)
 }
 
 func tokenOf(n int64) string { return fmt.Sprintf("token-%d", n) }

@@ -105,3 +105,24 @@ spec: {serviceAccountName: runner, containers: [{name: c, image: "registry.examp
 	assert.ErrorContains(t, err, "service account")
 	assert.Assert(t, newReader(t).live(t, seen[1-at]) == nil, "nothing of the stage is applied")
 }
+
+func TestWhatFluxMakesInAnEarlierStageArrivesInTime(t *testing.T) {
+	text := strings.ReplaceAll(two, "migrates", "arrives") + `
+---
+{apiVersion: arrives.example.com/v1, kind: Two, metadata: {name: c, namespace: team-a}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: arriving}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: arriving}}
+---
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: arriving}, value: 7}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: arriving, namespace: team-a}, spec: {priorityClassName: arriving, containers: [{name: c, image: "registry.example/c:1"}]}}
+`
+	want := map[string]string{"Two": "its kind is defined by this plan", "ConfigMap": "its namespace is created by this plan",
+		"Pod": "the PriorityClass arriving that it has is created by this plan"}
+	for _, o := range observe(t, fluxApplier(t, apps()), text) {
+		assert.Assert(t, o.Failure == nil, "%s: %+v", o.Object.Key(), o.Failure)
+		assert.Equal(t, o.Unverified, want[o.Object.Kind()], "%s", o.Object.Key())
+	}
+}
