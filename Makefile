@@ -19,7 +19,7 @@ argosync: ## the code with which Argo CD syncs, into bin/ (8 minutes the first t
 	@testdata/argocd/build.sh bin
 
 test: build controlplane argosync ## all tests that need no more than the API server
-	go test -timeout 30m ./...
+	go test -timeout 30m ./... ./testdata/soak
 
 demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster
 	@testdata/demo/demo.sh
@@ -27,13 +27,13 @@ demo: build controlplane ## a change planned, stopped, approved and let through,
 bench: build controlplane ## speed and memory, as ratios measured in one run
 	go run ./testdata/bench
 
-soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none may be lost, no drift missed (10 minutes)
+soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none may be lost, no drift missed (10 to 25 minutes)
 	SOAK=full go test -count=1 -timeout 40m -v -run TestSoak ./testdata/soak
 
 lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on these'; exit 1; }
-	go vet ./...
-	go run -modfile=testdata/tools/go.mod honnef.co/go/tools/cmd/staticcheck ./...
+	go vet ./... ./testdata/bench ./testdata/soak
+	go run -modfile=testdata/tools/go.mod honnef.co/go/tools/cmd/staticcheck ./... ./testdata/bench ./testdata/soak
 	go test ./pkg/archtest
 
 update-golden: build controlplane ## rewrite golden files, in the packages that have some

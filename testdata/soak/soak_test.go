@@ -36,7 +36,7 @@ func sizeOf(name string) size {
 	if name == "full" {
 		return size{sets: sets, replans: 2000, drifts: 200, workers: 16, restarts: 6, rotateEvery: 25 * time.Second, limit: 25 * time.Minute}
 	}
-	return size{sets: 1, replans: 40, drifts: 8, workers: 6, restarts: 1, rotateEvery: 3 * time.Second, limit: 3 * time.Minute}
+	return size{sets: 1, replans: 40, drifts: 8, workers: 6, restarts: 1, rotateEvery: 3 * time.Second, limit: 10 * time.Minute}
 }
 
 // soak is one run.
