@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build controlplane argosync test demo bench soak lint update-golden fuzz
+.PHONY: help build controlplane argosync test demo bench year soak lint update-golden fuzz
 
 FUZZTIME ?= 10s
 
@@ -26,6 +26,9 @@ demo: build controlplane ## a change planned, stopped, approved and let through,
 
 bench: build controlplane ## speed and memory, as ratios measured in one run
 	go run ./testdata/bench
+
+year: build controlplane ## what the records of a year cost a gate, and what an archive brings back
+	go run ./testdata/year
 
 soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none may be lost, no drift missed (10 to 25 minutes)
 	SOAK=full go test -count=1 -timeout 40m -v -run TestSoak ./testdata/soak

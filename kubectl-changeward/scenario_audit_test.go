@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/icmd"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -107,4 +108,22 @@ func TestAnAdminArchivesAndEverythingGoesOn(t *testing.T) {
 	assert.Equal(t, s.rolled(t, "delta").Change.Number, last.Number+1)
 	s.as("alice").run(t, "list").exits(t, 0)
 	s.verified(t, "alice", 0)
+}
+
+func TestAnEntryOfTheChainIsVerifiedWithSshKeygenAlone(t *testing.T) {
+	s := shared(t).open(t)
+	s.proposed(t)
+	name, folder := s.records(t, state.TypeAudit)[0], t.TempDir()
+	signed := s.as("carol").run(t, "show", name, "--pae").exits(t, 0).stdout
+	signature := s.as("carol").run(t, "show", name, "--signature").exits(t, 0).stdout
+	epoch := s.as("carol").run(t, "show", "cw-epoch-000001", "--pae").exits(t, 0).stdout
+	_, key, found := strings.Cut(epoch, `"gateKey":"`)
+	assert.Assert(t, found, epoch)
+	key, _, _ = strings.Cut(key, `"`)
+	assert.NilError(t, os.WriteFile(filepath.Join(folder, "sig"), []byte(signature), 0o600))
+	assert.NilError(t, os.WriteFile(filepath.Join(folder, "allowed"), []byte("gate "+key+"\n"), 0o600))
+	verify := icmd.Command("ssh-keygen", "-Y", "verify", "-n", "audit@changeward.dev", "-I", "gate",
+		"-f", filepath.Join(folder, "allowed"), "-s", filepath.Join(folder, "sig"))
+	icmd.RunCmd(verify, icmd.WithStdin(strings.NewReader(signed))).Assert(t, icmd.Success)
+	icmd.RunCmd(verify, icmd.WithStdin(strings.NewReader(signed+" "))).Assert(t, icmd.Expected{ExitCode: 255})
 }

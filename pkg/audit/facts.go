@@ -24,6 +24,8 @@ type Facts struct {
 	Keys        int // enrolled keys, revoked ones too
 	// Faults are records that do not hold, other than those above.
 	Faults []Finding
+	// Mislabelled are records whose labels are not those of what they say.
+	Mislabelled []Finding
 }
 
 // Entry is one audit record. One that is void is of its own number at least.

@@ -22,6 +22,7 @@ const (
 	OwnApproval         = "OwnApproval"         // approved by its proposer or author
 	Foreign             = "ForeignObject"       // lies among the records, and is none
 	ArchiveUnfinished   = "ArchiveUnfinished"   // an archived entry that was not deleted yet
+	LabelMismatch       = "LabelMismatch"       // its labels hide it from who looks for its scope or plan
 	NumberSkipped       = "NumberSkipped"       // a number that was never an entry: the chain holds across it
 )
 

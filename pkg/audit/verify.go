@@ -30,7 +30,7 @@ type Verification struct {
 func Verify(f Facts, expected Expected) Verification {
 	w := walkChain(f)
 	v := Verification{Entries: len(f.Entries), Plans: len(f.Plans), Decisions: len(f.Decisions), Outcomes: len(f.Outcomes),
-		Keys: f.Keys, FirstPolicy: f.FirstPolicy, Findings: slices.Concat(w.findings, f.Faults), Notes: w.notes}
+		Keys: f.Keys, FirstPolicy: f.FirstPolicy, Findings: slices.Concat(w.findings, f.Faults), Notes: slices.Concat(w.notes, f.Mislabelled)}
 	if len(f.Entries) > 0 {
 		v.First = f.Entries[0].Number
 	}

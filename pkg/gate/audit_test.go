@@ -217,6 +217,22 @@ func TestAReportPutsFirstWhatWasAppliedWithoutAnApproval(t *testing.T) {
 	assert.Equal(t, audit.Log(w.facts(), audit.Filter{Scope: "shop"})[0].Number, 6)
 }
 
+func TestARecordThatItsLabelsHideIsNamed(t *testing.T) {
+	w := story(t)
+	ctx := context.Background()
+	for _, name := range []string{"cw-plan-000001", "cw-plan-000002"} {
+		r, err := w.store.Get(ctx, state.TypePlan, name)
+		assert.NilError(t, err)
+		w.remove(state.TypePlan, name)
+		r.Scope, r.Plan = r.Plan, r.Scope
+		_, err = w.store.Create(ctx, r)
+		assert.NilError(t, err)
+	}
+	v := audit.Verify(w.facts(), audit.Expected{})
+	assert.Equal(t, len(v.Notes), 2)
+	assert.Equal(t, v.Notes[0].Reason, audit.LabelMismatch)
+}
+
 func TestABundleProvesTheSameWithoutTheStore(t *testing.T) {
 	w := story(t)
 	bundle, err := w.as(ci()).Export(context.Background())
