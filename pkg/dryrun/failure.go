@@ -36,6 +36,9 @@ func (o *observer) fail(ctx context.Context, t *target, m moment, err error, see
 			failure.Message += " (" + changes + ")"
 		}
 	}
+	if strings.Contains(failure.Message, "field not declared in schema") && o.arrivals.kinds[t.gvk] {
+		failure.Message += "; the definition of its kind is in the manifests, too: if it brings the field, apply it in a plan before this one"
+	}
 	seen.Failure = failure
 }
 

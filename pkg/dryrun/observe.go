@@ -96,7 +96,7 @@ func (o *observer) object(ctx context.Context, object manifest.Object) plan.Obse
 	case failure != nil:
 		seen.Failure = failure
 	case t.arrives != "":
-		seen.Unverified, seen.Merged = t.arrives, shown.Content
+		o.arriving(ctx, t, &seen)
 	default:
 		o.observe(ctx, t, &seen)
 	}

@@ -23,7 +23,7 @@ type target struct {
 	object   manifest.Object
 	gvk      schema.GroupVersionKind
 	served   served
-	resource dynamic.ResourceInterface
+	resource dynamic.ResourceInterface // of what arrives: where an older version is kept, nil if there is none
 	body     []byte
 	arrives  string // why there is nothing to ask yet; "" means that there is
 	taken    bool   // what a list said of it was used
@@ -60,15 +60,35 @@ func (o *observer) unserved(t *target) (*target, *plan.Failure) {
 		t.arrives = "its kind is defined by this plan"
 		return t, nil
 	case arrives:
-		return nil, &plan.Failure{Reason: plan.ReasonUnknownKind, Message: fmt.Sprintf(
-			"version %s of the kind arrives with this plan; the server still serves %s only, and cannot say what would happen",
-			t.gvk.Version, strings.Join(versions, ", "))}
+		t.arrives = fmt.Sprintf("version %s of its kind arrives with this plan", t.gvk.Version)
+		older := schema.GroupVersionKind{Group: t.gvk.Group, Version: kinds.Preferred(t.gvk.Group, t.gvk.Kind), Kind: t.gvk.Kind}
+		t.resource = o.resource(kinds.served[older], t.object.Namespace())
+		return t, nil
 	case len(versions) > 0:
 		return nil, &plan.Failure{Reason: plan.ReasonUnknownKind, Message: fmt.Sprintf(
 			"the server does not serve %s in version %s, but in %s", t.gvk.Kind, t.gvk.Version, strings.Join(versions, ", "))}
 	}
 	return nil, &plan.Failure{Reason: plan.ReasonUnknownKind, Message: fmt.Sprintf(
 		"the server does not know the kind %s of %s, and no definition of it is in the manifests", t.gvk.Kind, t.gvk.GroupVersion())}
+}
+
+// arriving is what can be said of an object that the server knows no kind or no
+// version for yet. One that exists in an older version would be converted, and
+// nobody can say to what.
+func (o *observer) arriving(ctx context.Context, t *target, seen *plan.Observation) {
+	if t.resource != nil {
+		live, err := t.get(ctx)
+		if err != nil {
+			seen.Failure = failureOf(err, t.object)
+			return
+		}
+		if live != nil {
+			seen.Failure = &plan.Failure{Reason: plan.ReasonUnknownKind, Message: t.arrives +
+				", and the object exists in an older one: what becomes of it is known only when the definition has been applied, in a plan before this one"}
+			return
+		}
+	}
+	seen.Unverified, seen.Merged = t.arrives, seen.Object.Content
 }
 
 // get reads LIVE, nil where the object does not exist.
