@@ -58,7 +58,7 @@ func TestMistypedCommandsGetAnAnswer(t *testing.T) {
 		"policy showw":                "unknown command policy showw: did you mean show?",
 		"plna -f x -o json":           "unknown command plna: did you mean plan?",
 		"policy shwo --version 2":     "unknown command policy shwo: did you mean show?",
-		"signer remove":               "hint: see `kubectl changeward signer --help`",
+		"signer extend":               "hint: see `kubectl changeward signer --help`",
 		"doctor --state dir:x":        "unknown flag: --state",
 		"nothing":                     "hint: see `kubectl changeward --help`",
 		"help nothing":                "unknown command nothing\nhint: see `kubectl changeward --help`",

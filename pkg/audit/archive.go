@@ -58,7 +58,7 @@ func (h *holding) keep(pending map[int]bool, before time.Time) {
 	for _, c := range slices.Backward(h.plans) {
 		passed := c.Verdict == state.VerdictAllowed && !c.NotEnforced
 		switch {
-		case pending[c.Number], c.touched().After(before):
+		case pending[c.Number], c.unreviewed(), c.touched().After(before):
 			hold(c)
 		case passed && !allowed:
 			hold(c)
@@ -136,6 +136,9 @@ func Archived(b Bundle, f Facts, archive state.Archive) []state.Record {
 	}
 	for _, o := range f.Outcomes {
 		names[o.Name] = leaves(o.Number)
+	}
+	for _, r := range f.Reviews {
+		names[r.Name] = leaves(r.Number)
 	}
 	return slices.DeleteFunc(slices.Clone(b.Records), func(r state.Record) bool {
 		return !names[r.Name] && !chunks[r.Name] || !strings.HasPrefix(r.Name, "cw-"+string(r.Type)+"-")

@@ -21,6 +21,7 @@ type Facts struct {
 	Plans       []Plan
 	Decisions   []Decision
 	Outcomes    []Outcome
+	Reviews     []Review
 	Keys        int // enrolled keys, revoked ones too
 	// Faults are records that do not hold, other than those above.
 	Faults []Finding
@@ -70,6 +71,14 @@ type Decision struct {
 // Outcome is what became of a plan.
 type Outcome struct {
 	state.Outcome
+	Name, Hash   string
+	Created      time.Time
+	Void, Detail string
+}
+
+// Review is what one person said of an approval in an emergency, afterwards.
+type Review struct {
+	state.Review
 	Name, Hash   string
 	Created      time.Time
 	Void, Detail string

@@ -87,16 +87,22 @@ func NewReport(f Facts, filter Filter) Report {
 
 func (r *Report) add(c Change) {
 	r.Changes = append(r.Changes, c)
-	emergency := slices.ContainsFunc(c.Approvals, func(d Decision) bool { return d.Emergency })
 	switch passed := c.Verdict == state.VerdictAllowed; {
 	case c.applied() && (!passed || len(c.Doubts) > 0) && !c.NotEnforced:
 		r.Unapproved = append(r.Unapproved, c)
 	case c.NotEnforced && !passed:
 		r.Unenforced = append(r.Unenforced, c)
-	case passed && !c.Auto && emergency && !c.Reviewed:
+	case passed && c.unreviewed():
 		r.Emergencies = append(r.Emergencies, c)
 	}
 	r.cover(c)
+}
+
+// unreviewed says that a change was approved in an emergency, and that nobody
+// else has looked at it since.
+func (c Change) unreviewed() bool {
+	emergency := slices.ContainsFunc(c.Approvals, func(d Decision) bool { return d.Emergency })
+	return emergency && !c.Auto && !c.Reviewed
 }
 
 func (c Change) applied() bool {
@@ -135,6 +141,12 @@ func (f Facts) change(p Plan) Change {
 	for _, d := range f.Decisions {
 		if d.Number == p.Number && (d.Hash == p.Hash || d.Void != "") {
 			c.Decisions = append(c.Decisions, d)
+		}
+	}
+	for _, r := range f.Reviews {
+		own := slices.ContainsFunc(c.Approvals, func(d Decision) bool { return d.Person.Username == r.Person.Username })
+		if r.Void == "" && r.Number == p.Number && r.Hash == p.Hash && !own && r.Person.Username != p.Header.Proposer.Username {
+			c.Reviewed = true
 		}
 	}
 	for _, o := range f.Outcomes {

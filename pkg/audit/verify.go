@@ -102,6 +102,11 @@ func (v *Verification) records(f Facts) {
 			v.find(d.Void, d.Name, "%s", d.Detail)
 		}
 	}
+	for _, r := range f.Reviews {
+		if r.Void != "" {
+			v.find(r.Void, r.Name, "%s", r.Detail)
+		}
+	}
 	for _, o := range f.Outcomes {
 		if o.Void != "" {
 			v.find(o.Void, o.Name, "%s", o.Detail)

@@ -259,3 +259,28 @@ func (w *world) approveByHand(name string, r gate.Request, stamp string) {
 	d := state.Decision{Action: state.ActionApprove, ClusterUID: clusterUID, Number: r.Number, Person: person(name), Time: stamp}
 	w.forge(state.TypeDecision, "", r.ID, r.Hash, d, w.keys[name], name, nil)
 }
+
+func TestAnEmergencyIsReportedUntilAnotherPersonHasReviewedIt(t *testing.T) {
+	w := newWorld(t)
+	w.setPolicy(policyText + "  emergency: {users: [alice], review: 72h}\n")
+	w.enrollByHand("erin")
+	r := w.run(flag("shop", "false", "true")).Request
+	w.tick()
+	alice(w)
+	ledger := w.load()
+	request, err := ledger.Find(r.ID)
+	assert.NilError(t, err)
+	_, err = w.as(person("alice")).Decide(context.Background(), ledger, gate.DecideInput{Request: request, Action: state.ActionApprove,
+		Emergency: true, Reason: "on fire", Signer: w.keys["alice"]})
+	assert.NilError(t, err)
+	assert.Equal(t, decision(w.run(flag("shop", "false", "true"))), state.VerdictAllowed)
+	review := func(name string) {
+		w.tick()
+		w.forge(state.TypeReview, "", r.ID, r.Hash, state.Review{ClusterUID: clusterUID, Number: 1, Person: person(name), Reason: "fine", Time: w.stamp()},
+			w.keys[name], name, nil)
+	}
+	review("alice")
+	assert.Equal(t, len(audit.NewReport(w.facts(), audit.Filter{}).Emergencies), 1)
+	review("erin")
+	assert.Equal(t, len(audit.NewReport(w.facts(), audit.Filter{}).Emergencies), 0)
+}

@@ -204,5 +204,5 @@ func (l *Ledger) relevantTo(list []state.Record) []state.Record {
 	for _, r := range l.requests {
 		plans[r.record.Plan] = true
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(r state.Record) bool { return !plans[r.Plan] })
+	return slices.DeleteFunc(slices.Clone(list), func(r state.Record) bool { return r.Plan != "" && !plans[r.Plan] })
 }
