@@ -8,10 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/cli"
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/render"
+	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/state"
 )
 
@@ -82,6 +84,9 @@ func (o *decideOptions) validate(args []string) error {
 	if o.emergency && o.reason == "" {
 		problems = append(problems, cli.Usage("--emergency needs a --reason"))
 	}
+	if o.action == approval.ActionReview && o.reason == "" {
+		problems = append(problems, cli.Usage("a review needs a --reason: what did you find?"))
+	}
 	if o.confirm != "" && len(args) > 1 {
 		problems = append(problems, cli.Usage("--confirm goes with a single change request"))
 	}
@@ -132,8 +137,7 @@ func (o *decideOptions) decide(ctx context.Context, session *cli.Session, reques
 	if err != nil {
 		return render.DecisionResult{}, err
 	}
-	record, err := session.Gate.Decide(ctx, session.Ledger, gate.DecideInput{Request: request, Action: o.action,
-		Reason: o.reason, Ticket: o.ticket, Emergency: o.emergency, Signer: signer, First: first})
+	record, err := o.sign(ctx, session, request, signer, first)
 	if err != nil {
 		return render.DecisionResult{}, err
 	}
@@ -150,10 +154,32 @@ func (o *decideOptions) decide(ctx context.Context, session *cli.Session, reques
 	return render.DecisionResultDocument(o.action, record.Name, now), nil
 }
 
+// sign stores the decision or the review. Who may not approve, and is on call,
+// is told what they could do alone.
+func (o *decideOptions) sign(ctx context.Context, session *cli.Session, request gate.Request, signer sign.Signer, first bool) (state.Record, error) {
+	if o.action == approval.ActionReview {
+		return session.Gate.Review(ctx, session.Ledger, request, o.reason, signer, first)
+	}
+	record, err := session.Gate.Decide(ctx, session.Ledger, gate.DecideInput{Request: request, Action: o.action,
+		Reason: o.reason, Ticket: o.ticket, Emergency: o.emergency, Signer: signer, First: first})
+	var fault *gate.Fault
+	if o.action == state.ActionApprove && !o.emergency && errors.As(err, &fault) && session.OnCall() {
+		if alone := []string{approval.IsProposer, approval.IsAuthor, approval.NotInGroup, approval.AuthorUnknown}; slices.Contains(alone, fault.Reason) {
+			return record, cli.Fail(fault.Reason, err, breakGlass(o.streams.Program, request.ID))
+		}
+	}
+	return record, err
+}
+
+// breakGlass is the hint for someone on call who is alone.
+func breakGlass(program, id string) string {
+	return fmt.Sprintf("you are on call: if it cannot wait for anyone else, `%s approve %s --emergency --reason WHY`; another person then has to review it", program, id)
+}
+
 // show prints the whole plan from its recorded bytes, says what is odd about
 // the request, and asks. If the plan could not be written, nothing is asked.
 func (o *decideOptions) show(ctx context.Context, session *cli.Session, request gate.Request) error {
-	if o.action != state.ActionApprove {
+	if o.action != state.ActionApprove && o.action != approval.ActionReview {
 		o.streams.Story(o.streams.ErrStyle().Request(request))
 		return session.Asker().Confirm(fmt.Sprintf("%s %s?", o.action, request.ID), o.keys.Yes)
 	}
@@ -162,7 +188,7 @@ func (o *decideOptions) show(ctx context.Context, session *cli.Session, request 
 		return err
 	}
 	if view == nil {
-		return cli.Fail(request.Void, fmt.Errorf("%s cannot be approved: %s", request.ID, request.Detail))
+		return cli.Fail(request.Void, fmt.Errorf("%s cannot be %s: %s", request.ID, render.Past(o.action), request.Detail))
 	}
 	style := o.streams.ErrStyle()
 	style.Full = true
@@ -172,6 +198,9 @@ func (o *decideOptions) show(ctx context.Context, session *cli.Session, request 
 	}
 	if err := o.streams.StoryWhole(style.Plan(*view) + style.Request(request) + findings); err != nil {
 		return err
+	}
+	if o.action == approval.ActionReview {
+		return session.Asker().Confirm(fmt.Sprintf("review %s (#%d)?", request.ID, request.Number), o.keys.Yes)
 	}
 	if warning := oddity(request); warning != "" {
 		o.streams.Note("warning: " + warning)

@@ -31,7 +31,7 @@ func (o *gateOptions) run(ctx context.Context) error {
 	if err := o.print(session, result); err != nil {
 		return err
 	}
-	return o.answer(result)
+	return o.answer(session, result)
 }
 
 // judge plans and runs the gate once.
@@ -128,7 +128,7 @@ func (o *gateOptions) print(session *cli.Session, r *gate.Result) error {
 }
 
 // answer is the exit code, and how to go on.
-func (o *gateOptions) answer(r *gate.Result) error {
+func (o *gateOptions) answer(session *cli.Session, r *gate.Result) error {
 	if r.Plan != nil && !r.Plan.Complete() {
 		return cli.Incomplete(r.Plan)
 	}
@@ -140,6 +140,9 @@ func (o *gateOptions) answer(r *gate.Result) error {
 		switch {
 		case r.Verdict.Decision == state.VerdictApprovalRequired:
 			hints = append(hints, fmt.Sprintf("approve with `%s approve %s`, then run the gate again", o.streams.Program, r.Request.ID))
+			if session.OnCall() {
+				hints = append(hints, breakGlass(o.streams.Program, r.Request.ID))
+			}
 		case r.Request.Status == gate.Rejected:
 			hints = append(hints, "once the objection is met, ask again with --again --reason")
 		}

@@ -39,7 +39,7 @@ func check(f Facts, c *Checked) verdict {
 }
 
 // readable: it was read and verified, and nobody could have edited it.
-func readable(_ Facts, c *Checked) verdict {
+func readable(f Facts, c *Checked) verdict {
 	switch {
 	case c.Void != "":
 		return no(c.Void, "%s", c.Detail)
@@ -47,6 +47,8 @@ func readable(_ Facts, c *Checked) verdict {
 		return no(NotImmutable, "the record is not immutable")
 	case c.Record.Created.IsZero():
 		return no(BadRecord, "the record has no server time")
+	case f.reviewing:
+		return verdict{}
 	case !slices.Contains([]string{state.ActionApprove, state.ActionReject, state.ActionRevoke}, c.Predicate.Action):
 		return no(UnknownAction, "unknown action %q", c.Predicate.Action)
 	default:
@@ -179,7 +181,7 @@ func (f Facts) unattested(c *Checked) string {
 // personal: whom the change must not be approved by. An emergency waives it; a
 // veto and a withdrawal are open to everyone who may decide.
 func personal(f Facts, c *Checked) verdict {
-	if c.Predicate.Action != state.ActionApprove || c.Predicate.Emergency || !f.Rules.NotProposer {
+	if !f.reviewing && c.Predicate.Action != state.ActionApprove || c.Predicate.Emergency || !f.Rules.NotProposer {
 		return verdict{}
 	}
 	username := c.Predicate.Person.Username
@@ -223,7 +225,7 @@ func sufficient(f Facts, c *Checked) verdict {
 		return verdict{}
 	}
 	who := person(c)
-	if d.Action == state.ActionReject {
+	if d.Action == state.ActionReject || f.reviewing {
 		if len(meets(f, who)) == 0 && !f.Emergency.Includes(who) {
 			return lacking(f, c)
 		}

@@ -36,5 +36,6 @@ const (
 	Revoked            = "Revoked"            // taken back by who wrote it
 	RevokesNothing     = "RevokesNothing"     // the approval that it takes back is not there
 	RevokesAnother     = "RevokesAnother"     // the approval that it takes back is someone else's
+	OwnEmergency       = "OwnEmergency"       // reviews an emergency approval of their own
 	UnknownAction      = "UnknownAction"      // neither approve, reject nor revoke
 )

@@ -47,7 +47,8 @@ type Facts struct {
 	// written at a time; "" means that it can. Nil: there is no fence.
 	Attested func(created time.Time) string
 
-	timeless bool // as if nothing expired
+	timeless  bool // as if nothing expired
+	reviewing bool // judge reviews, not decisions
 }
 
 // Checked is a decision with the answer whether it counts.

@@ -169,3 +169,11 @@ func (s *Session) Reload(ctx context.Context) error { return s.load(ctx, NeedsRe
 
 // Asker of the session's streams.
 func (s *Session) Asker() *Asker { return s.asker }
+
+// OnCall says that the caller is a person whom policy lets approve alone in an
+// emergency.
+func (s *Session) OnCall() bool {
+	inForce, _ := s.Ledger.Policy()
+	epoch := s.Ledger.Epoch()
+	return inForce.Emergency.Includes(s.Gate.Caller) && !install.IsGate(s.Gate.Caller, epoch.GateUsers, epoch.GateGroups)
+}

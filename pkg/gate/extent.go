@@ -34,8 +34,10 @@ func (g *Gate) LoadFor(ctx context.Context, scope, hash string) (*Ledger, error)
 	return g.load(ctx, extent{scope: scope, hash: hash})
 }
 
-// types are all that decisions rest on.
-func types() []state.Type { return slices.Concat(trustTypes(), numberedTypes()) }
+// types are all that decisions rest on, and what people said about them later.
+func types() []state.Type {
+	return slices.Concat(trustTypes(), numberedTypes(), []state.Type{state.TypeReview})
+}
 
 func trustTypes() []state.Type {
 	return []state.Type{state.TypeDecision, state.TypeKey, state.TypePolicy, state.TypeRoster, state.TypeEpoch}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/changeward/changeward/pkg/approval"
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/pkg/trust"
@@ -26,6 +27,7 @@ type Ledger struct {
 	attestation Attestation
 	requests    []Request // by number, ascending
 	audit       []entry
+	reviews     map[int][]approval.Decision
 	names       map[string]bool // of plans, outcomes and audit entries, readable or not
 	extent      extent
 	// Rejected are records that do not count, with the reason.

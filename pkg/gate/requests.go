@@ -33,10 +33,12 @@ func (g *Gate) loadRequests(ctx context.Context, l *Ledger, all records) error {
 			}
 		}
 	}
+	l.loadReviews(all[state.TypeReview])
 	for i := len(l.requests) - 1; i >= 0; i-- { // newest first: older ones look at newer ones
 		if err := g.settle(ctx, l, &l.requests[i]); err != nil {
 			return err
 		}
+		g.examineEmergency(ctx, l, &l.requests[i])
 	}
 	return nil
 }

@@ -40,6 +40,8 @@ type Request struct {
 	Outcomes  []state.Outcome
 	Audit     []state.Audit // entries about this request, oldest first
 	Expires   time.Time     // of a standing approval; zero: none
+	// Emergency is set where an emergency approval let it pass, or would.
+	Emergency *Emergency
 	// Void names why the plan record cannot be used (a reason constant), with
 	// detail; such a request is listed, and never approvable.
 	Void, Detail string

@@ -61,6 +61,7 @@ default: allow
 		"rule trial is not enforced: what no enforced rule matches passes it",
 		"no admins are named: changes of changeward itself (risk protected) are denied",
 		"identity: signed proves no groups: where the API server attests none, only approvers named as users count",
+		"identity: signed with enrollment: attested believes whoever enrolls a key in a name first: use enrollment: roster",
 		"default: allow lets everything pass that no rule names",
 	})
 }

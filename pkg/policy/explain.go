@@ -29,6 +29,9 @@ func (p *Policy) Warnings() []string {
 	if p.Approvals.Identity == IdentitySigned && len(p.named().Groups) > 0 {
 		out = append(out, "identity: signed proves no groups: where the API server attests none, only approvers named as users count")
 	}
+	if p.Approvals.Identity == IdentitySigned && p.Approvals.Enrollment == EnrollmentAttested {
+		out = append(out, "identity: signed with enrollment: attested believes whoever enrolls a key in a name first: use enrollment: roster")
+	}
 	if p.Default == Allow {
 		out = append(out, "default: allow lets everything pass that no rule names")
 	}

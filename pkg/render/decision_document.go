@@ -32,7 +32,7 @@ func DecisionResultDocument(action, record string, r gate.Request) DecisionResul
 
 // Text is the decision in one line.
 func (d DecisionResult) Text() string {
-	word := past(d.Action)
+	word := Past(d.Action)
 	if d.Action == state.ActionRevoke {
 		word = "revoked the approval of"
 	}

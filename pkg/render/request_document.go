@@ -28,6 +28,7 @@ type ChangeRequest struct {
 	SignedBy  string        `json:"signedBy"`
 	Decisions []Decision    `json:"decisions"`
 	Outcomes  []Outcome     `json:"outcomes"`
+	Emergency *Emergency    `json:"emergency,omitempty"`
 	Void      *Reason       `json:"void,omitempty"` // why the record cannot be used
 	Plan      *Plan         `json:"plan,omitempty"`
 }
@@ -56,6 +57,30 @@ type Decision struct {
 	Why       *Reason  `json:"why,omitempty"` // why it does not count
 }
 
+// Emergency is an approval that broke the glass, and who has looked at it since.
+type Emergency struct {
+	By         string `json:"by"`
+	Reason     string `json:"reason"`
+	At         string `json:"at"`
+	Due        string `json:"due"` // by when another person is to review it
+	Reviewed   bool   `json:"reviewed"`
+	ReviewedBy string `json:"reviewedBy,omitempty"`
+	ReviewedAt string `json:"reviewedAt,omitempty"`
+	Review     string `json:"review,omitempty"` // what the reviewer found
+}
+
+func emergencyDocument(e *gate.Emergency) *Emergency {
+	if e == nil {
+		return nil
+	}
+	document := &Emergency{By: e.By, Reason: e.Reason, At: stamp(e.At), Due: stamp(e.Due)}
+	if d := e.Reviewed; d != nil {
+		document.Reviewed, document.ReviewedBy, document.ReviewedAt = true, d.Predicate.Person.Username, stamp(d.Record.Created)
+		document.Review = d.Predicate.Reason
+	}
+	return document
+}
+
 // Outcome is what became of an allowed plan.
 type Outcome struct {
 	Result   string `json:"result"`
@@ -80,6 +105,7 @@ func RequestDocument(r gate.Request, view *PlanView) ChangeRequest {
 	for _, o := range r.Outcomes {
 		document.Outcomes = append(document.Outcomes, Outcome{Result: o.Result, Observed: o.Observed, Actor: o.Actor.Username, Time: o.Time})
 	}
+	document.Emergency = emergencyDocument(r.Emergency)
 	if r.Void != "" {
 		document.Void = &Reason{Reason: r.Void, Message: r.Detail}
 	}

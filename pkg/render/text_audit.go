@@ -143,7 +143,7 @@ func changeLine(c audit.Change) string {
 }
 
 func decisionLine(c audit.Change, d audit.Decision) string {
-	text := fmt.Sprintf("%s by %s (%s), %s", past(d.Action), d.Person.Username, d.SignedBy, Time(d.Created))
+	text := fmt.Sprintf("%s by %s (%s), %s", Past(d.Action), d.Person.Username, d.SignedBy, Time(d.Created))
 	if d.Emergency {
 		text += ", emergency"
 	}

@@ -18,7 +18,7 @@ import (
 func Requests(requests []gate.Request, now time.Time) string {
 	rows := make([][]string, 0, len(requests))
 	for _, r := range requests {
-		rows = append(rows, []string{"#" + strconv.Itoa(r.Number), r.ID, string(r.Status), r.Header.Scope,
+		rows = append(rows, []string{"#" + strconv.Itoa(r.Number), r.ID, status(r, now), r.Header.Scope,
 			who(r.Header), age(now, r.Created)})
 	}
 	return Table([]string{"NUMBER", "CHANGE", "STATUS", "SCOPE", "BY", "AGE"}, rows)
@@ -39,6 +39,17 @@ func RequestRows(all, some []gate.Request, now time.Time) string {
 		}
 	}
 	return rows
+}
+
+// status is that of a request, and whether somebody still has to look at it.
+func status(r gate.Request, now time.Time) string {
+	switch {
+	case !r.Unreviewed():
+		return string(r.Status)
+	case r.Emergency.Overdue(now):
+		return string(r.Status) + ", REVIEW OVERDUE"
+	}
+	return string(r.Status) + ", unreviewed"
 }
 
 // who is the person behind a request: the author where the forge names one.
@@ -84,6 +95,7 @@ func (s Style) Request(r gate.Request) string {
 	l.field("plan signed by", r.SignedBy)
 	l.field("plan hash", r.Hash)
 	l.decisions(r.Decisions)
+	l.emergency(r.Emergency)
 	for _, o := range r.Outcomes {
 		l.line(plain, "  "+Escape(fmt.Sprintf("%s, %s by %s", o.Result, written(o.Time), cmp.Or(o.Actor.Username, "unknown"))))
 	}
@@ -101,5 +113,21 @@ func written(stamp string) string {
 func (l *lines) field(name, value string) {
 	if value != "" {
 		l.line(plain, "  "+name+": "+Escape(value))
+	}
+}
+
+func (l *lines) emergency(e *gate.Emergency) {
+	if e == nil {
+		return
+	}
+	l.line(yellow, "  "+Escape(fmt.Sprintf("approved in an emergency by %s at %s%s", e.By, Time(e.At), because(e.Reason))))
+	if e.Reviewed == nil {
+		l.line(red, "  unreviewed: another person is to look at it by "+Time(e.Due))
+	} else {
+		d := e.Reviewed
+		l.line(plain, "  "+Escape(fmt.Sprintf("reviewed by %s (%s) at %s%s", d.Predicate.Person.Username, d.Fingerprint, Time(d.Record.Created), because(d.Predicate.Reason))))
+	}
+	for _, d := range e.Void {
+		l.line(yellow, "  "+Escape(fmt.Sprintf("a review by %s does not count: %s%s", d.Predicate.Person.Username, d.Reason, because(d.Detail))))
 	}
 }

@@ -117,9 +117,15 @@ func Subjects(who policy.Subjects) string {
 
 func (l *lines) decisions(all []approval.Checked) {
 	for _, d := range all {
-		text := fmt.Sprintf("%s by %s (%s)", past(d.Predicate.Action), d.Predicate.Person.Username, d.Fingerprint)
+		text := fmt.Sprintf("%s by %s (%s)", Past(d.Predicate.Action), d.Predicate.Person.Username, d.Fingerprint)
 		if d.Predicate.Emergency {
 			text += ", emergency"
+		}
+		if d.KeyOwner != "" && d.Record.Created.Sub(d.KeyFrom) < gate.Youth {
+			text += ", young key"
+		}
+		if d.Counts && !d.Attested {
+			text += ", signed only"
 		}
 		switch {
 		case !d.Counts:
@@ -139,7 +145,8 @@ func because(reason string) string {
 	return ": " + reason
 }
 
-func past(action string) string {
+// Past is the action of a decision or review as what was done.
+func Past(action string) string {
 	switch action {
 	case state.ActionApprove:
 		return "approved"
@@ -147,6 +154,8 @@ func past(action string) string {
 		return "rejected"
 	case state.ActionRevoke:
 		return "revoked"
+	case approval.ActionReview:
+		return "reviewed"
 	}
 	return "unreadable decision"
 }
