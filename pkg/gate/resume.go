@@ -119,7 +119,7 @@ func firstApproval(counted approval.Result) time.Time {
 // not: a doubt costs one more approval.
 func approvedSince(r *Request, since time.Time) bool {
 	return slices.ContainsFunc(r.decisions, func(d approval.Decision) bool {
-		return d.Void == "" && d.Predicate.Action == state.ActionApprove && !d.Record.Created.Before(since)
+		return approves(d) && !d.Record.Created.Before(since)
 	})
 }
 

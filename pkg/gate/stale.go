@@ -67,7 +67,7 @@ func pending(s Status) bool {
 func (l *Ledger) heldUnder(r *Request, stored *plan.Plan) (version int, held bool) {
 	var last time.Time
 	for _, d := range r.decisions {
-		if d.Void == "" && d.Predicate.Action == state.ActionApprove && d.Record.Created.After(last) {
+		if approves(d) && d.Record.Created.After(last) {
 			last = d.Record.Created
 		}
 	}

@@ -48,6 +48,9 @@ func (g *Gate) review(ctx context.Context, l *Ledger, r *Request) error {
 	if err != nil {
 		return err
 	}
+	if err := g.relate(ctx, l, r); err != nil {
+		return err
+	}
 	result := l.count(r, judgement.Requirements)
 	r.settleWith(result, l.superseded(r))
 	if judgement.Verdict == state.VerdictAllowed && !result.Rejected {
@@ -125,7 +128,7 @@ func (l *Ledger) unspent(r *Request) []approval.Decision {
 	last := l.lastPassedBeside(r)
 	out := slices.Clone(r.decisions)
 	for i, d := range out {
-		if d.Void == "" && d.Predicate.Action == state.ActionApprove && !last.IsZero() && !d.Record.Created.After(last) {
+		if approves(d) && !last.IsZero() && !d.Record.Created.After(last) {
 			out[i].Void = ReasonApprovalSpent
 			out[i].Detail = "a later plan of this scope was allowed"
 		}
@@ -137,7 +140,7 @@ func (l *Ledger) unspent(r *Request) []approval.Decision {
 func (l *Ledger) lastPassedBeside(r *Request) time.Time {
 	var last time.Time
 	for _, e := range l.audit {
-		if e.Scope != r.Header.Scope || e.Request == r.Number || !passed(e.Audit) {
+		if e.Scope != r.Header.Scope || e.Request == r.Number || !passed(e.Audit) || r.foreign[e.Request] {
 			continue
 		}
 		if at, err := time.Parse(time.RFC3339, e.Time); err == nil && at.After(last) {
