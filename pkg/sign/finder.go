@@ -67,17 +67,18 @@ func (f Finder) Find(ctx context.Context, path string) (Signer, error) {
 		}
 		return named.open()
 	}
-	fromAgent, agentErr := f.fromAgent()
+	fromAgent, refused, agentErr := f.fromAgent()
 	fromGit := f.fromGit(ctx, fromAgent)
-	all := distinct(slices.Concat(fromAgent, fromGit, f.usual(fromAgent)))
+	inFiles, weak := f.usual(fromAgent)
+	all := distinct(slices.Concat(fromAgent, fromGit, inFiles))
 	if i := slices.IndexFunc(all, func(c candidate) bool { return c.Enrolled }); i >= 0 {
 		return all[i].open()
 	}
 	if len(fromGit) > 0 {
 		return fromGit[0].open()
 	}
-	if len(all) == 0 && agentErr != nil {
-		return nil, fmt.Errorf("%w (%w)", ErrNoKey, agentErr)
+	if why := errors.Join(append(append(refused, weak...), agentErr)...); len(all) == 0 && why != nil {
+		return nil, fmt.Errorf("%w that can sign: %w", ErrNoKey, why)
 	}
 	return f.choose(all)
 }
@@ -119,39 +120,45 @@ func (f Finder) candidate(key ssh.PublicKey, source, comment string, open func()
 		Source: source, Comment: comment, Enrolled: f.Enrolled != nil && f.Enrolled(fingerprint)}}
 }
 
-func (f Finder) fromAgent() ([]candidate, error) {
+func (f Finder) fromAgent() (found []candidate, refused []error, err error) {
 	socket := f.env("SSH_AUTH_SOCK")
 	if socket == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
-	keys, err := agentKeys(socket)
+	keys, refused, err := agentKeys(socket)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	found := make([]candidate, 0, len(keys))
 	for _, key := range keys {
 		public, err := ssh.ParsePublicKey(key.Blob)
 		if err != nil {
-			return nil, fmt.Errorf("SSH agent: %w", err)
+			return nil, nil, fmt.Errorf("SSH agent: %w", err)
 		}
 		found = append(found, f.candidate(public, "SSH agent", key.Comment,
 			func() (Signer, error) { return agentSigner{socket: socket, key: public}, nil }))
 	}
-	return found, nil
+	return found, refused, nil
 }
 
-// usual are the files that ssh itself tries, in its order.
-func (f Finder) usual(fromAgent []candidate) []candidate {
+// usual are the files that ssh itself tries, in its order; weak are those that
+// are not accepted.
+func (f Finder) usual(fromAgent []candidate) (found []candidate, weak []error) {
 	if f.Home == "" {
-		return nil
+		return nil, nil
 	}
-	var found []candidate
 	for _, name := range []string{"id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"} {
-		if c, err := f.file(filepath.Join(f.Home, ".ssh", name), fromAgent); err == nil && checkStrength(c.key) == nil {
-			found = append(found, c)
+		path := filepath.Join(f.Home, ".ssh", name)
+		c, err := f.file(path, fromAgent)
+		if err != nil {
+			continue
 		}
+		if err := checkStrength(c.key); err != nil {
+			weak = append(weak, fmt.Errorf("key %s: %w", path, err))
+			continue
+		}
+		found = append(found, c)
 	}
-	return found
+	return found, weak
 }
 
 func (f Finder) env(name string) string {

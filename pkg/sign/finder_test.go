@@ -238,6 +238,39 @@ func TestWithoutAMachineThereIsNoKey(t *testing.T) {
 	assert.ErrorContains(t, err, "SSH agent")
 }
 
+func TestAWeakKeyIsNotPassedOverInSilence(t *testing.T) {
+	d := newDesk(t)
+	d.fileKey("id_rsa", "-t", "rsa", "-b", "1024", "-N", "")
+	private, err := os.ReadFile(d.path("id_rsa"))
+	assert.NilError(t, err)
+	raw, err := ssh.ParseRawPrivateKey(private)
+	assert.NilError(t, err)
+	assert.NilError(t, d.keyring.Add(agent.AddedKey{PrivateKey: raw, Comment: "old"}))
+	_, err = d.finder().Find(t.Context(), "")
+	assert.ErrorIs(t, err, ErrNoKey)
+	for _, says := range []string{"key old of the SSH agent: WeakKey: RSA key of 1024 bits, want at least 2048", d.path("id_rsa") + ": WeakKey"} {
+		assert.ErrorContains(t, err, says)
+	}
+	d.wantFound(d.finder(), "", d.fileKey("id_ed25519", "-t", "ed25519", "-N", ""))
+}
+
+// refusing is an agent whose owner does not confirm, or touch the key.
+type refusing struct{ agent.Agent }
+
+func (refusing) Sign(ssh.PublicKey, []byte) (*ssh.Signature, error) {
+	return nil, errors.New("the owner said no")
+}
+
+func TestAnAgentThatRefusesIsNamedAndNothingIsSigned(t *testing.T) {
+	d := newDesk(t)
+	key := d.agentKey("work")
+	signer, err := d.finder().Find(t.Context(), "")
+	assert.NilError(t, err)
+	d.keyring = refusing{d.keyring}
+	_, _, err = Seal(signer, state.TypeDecision, state.ChangeID("uid", state.Digest(nil), 1), state.Digest(nil), state.Decision{})
+	assert.ErrorContains(t, err, "sign with "+ssh.FingerprintSHA256(key)+": agent: ")
+}
+
 func TestAKeyThatLeftTheAgentDoesNotSign(t *testing.T) {
 	d := newDesk(t)
 	d.agentKey("work")

@@ -15,7 +15,7 @@ import (
 
 // named is the key at a path that a person gave.
 func (f Finder) named(path string) (candidate, error) {
-	fromAgent, agentErr := f.fromAgent()
+	fromAgent, _, agentErr := f.fromAgent()
 	c, err := f.file(path, fromAgent)
 	if err != nil {
 		return c, errors.Join(err, agentErr)

@@ -61,24 +61,28 @@ func (s agentSigner) Sign(namespace string, message []byte) ([]byte, error) {
 	return nil, fmt.Errorf("SSH agent: holds no key %s any more", ssh.FingerprintSHA256(s.key))
 }
 
-// agentKeys lists the keys of an SSH agent that signatures may rest on;
-// certificates and weak keys are left out.
-func agentKeys(socket string) ([]*agent.Key, error) {
+// agentKeys lists the keys of an SSH agent that signatures may rest on, and
+// says of certificates and weak keys why they are left out.
+func agentKeys(socket string) (keys []*agent.Key, refused []error, err error) {
 	connection, err := net.Dial("unix", socket)
 	if err != nil {
-		return nil, fmt.Errorf("SSH agent: %w", err)
+		return nil, nil, fmt.Errorf("SSH agent: %w", err)
 	}
 	defer connection.Close()
 	listed, err := agent.NewClient(connection).List()
 	if err != nil {
-		return nil, fmt.Errorf("SSH agent: %w", err)
+		return nil, nil, fmt.Errorf("SSH agent: %w", err)
 	}
-	keys := make([]*agent.Key, 0, len(listed))
 	for _, key := range listed {
 		public, err := ssh.ParsePublicKey(key.Blob)
-		if err == nil && checkStrength(public) == nil {
-			keys = append(keys, key)
+		if err == nil {
+			err = checkStrength(public)
 		}
+		if err != nil {
+			refused = append(refused, fmt.Errorf("key %s of the SSH agent: %w", key.Comment, err))
+			continue
+		}
+		keys = append(keys, key)
 	}
-	return keys, nil
+	return keys, refused, nil
 }

@@ -113,6 +113,10 @@ func (b *Book) takeEpoch(c *candidate) {
 		b.known[c.link.actor.Username] = true
 		return
 	}
+	if c.void != "" {
+		b.reject(c, c.void)
+		return
+	}
 	b.reject(c, "not one of the epochs that count: nothing but itself proves that an admin wrote it, or it does not follow the one before")
 }
 
