@@ -49,7 +49,7 @@ func (o *gateOptions) judge(ctx context.Context, session *cli.Session) (*gate.Re
 	}
 	header := session.Header(planned)
 	header.Reason, header.Ticket = o.reason, o.ticket
-	if o.author != "" {
+	if o.author != "" && session.Author == "" { // whom the server names stays
 		header.Author = &state.Author{Name: o.author, Claimed: true}
 	}
 	if o.revision != "" {

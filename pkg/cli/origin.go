@@ -31,7 +31,7 @@ func FindOrigin(env func(string) string, folder string) Origin {
 		Revision: first("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "CIRCLE_SHA1", "BITBUCKET_COMMIT", "ARGOCD_APP_REVISION", "GIT_COMMIT"),
 		CI:       first("CI_JOB_URL", "CIRCLE_BUILD_URL", "BUILD_URL"),
 	}
-	if name := first("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_REQUESTEDFOR", "CIRCLE_USERNAME", "BITBUCKET_STEP_TRIGGERER_UUID"); name != "" {
+	if name := first("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_REQUESTEDFOR", "CHANGE_AUTHOR", "CIRCLE_USERNAME", "BITBUCKET_STEP_TRIGGERER_UUID"); name != "" {
 		o.Author = &state.Author{Name: name, Claimed: true}
 	}
 	if server, repository, run := env("GITHUB_SERVER_URL"), env("GITHUB_REPOSITORY"), env("GITHUB_RUN_ID"); o.CI == "" && run != "" {

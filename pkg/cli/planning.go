@@ -172,9 +172,18 @@ func (s *Session) View(p *plan.Plan, judgement *policy.Judgement, showUnchanged 
 
 // Header is how this caller would put a plan forward.
 func (s *Session) Header(p *Planned) state.Plan {
-	return state.Plan{Proposer: s.Gate.Caller, Scope: p.Plan.Scope, Sources: p.Inputs, Author: p.Origin.Author,
+	return state.Plan{Proposer: s.Gate.Caller, Scope: p.Plan.Scope, Sources: p.Inputs, Author: s.author(p.Origin.Author),
 		Revision: p.Origin.Revision, CI: p.Origin.CI, Target: s.Target, Server: s.Server}
 }
 
 // LaneGitOps is the lane of plan and gate: as the owner would apply.
 const LaneGitOps = "gitops"
+
+// author is whom the API server names, by a claim of the caller's token, before
+// anyone whom the environment claims.
+func (s *Session) author(claimed *state.Author) *state.Author {
+	if s.Author != "" {
+		return &state.Author{Name: s.Author}
+	}
+	return claimed
+}

@@ -29,6 +29,7 @@ type Session struct {
 	Kube      kubernetes.Interface
 	Cluster   string // UID of Namespace kube-system
 	Server    string // its version; "" where the caller may not know it
+	Author    string // whom the server names as the author of what the caller proposes; "" is nobody
 	Gate      *gate.Gate
 	// Install is where the cluster's own records and fence are.
 	Install install.Cluster
@@ -133,8 +134,9 @@ func (s *Session) identify(ctx context.Context) (unnamed, err error) {
 		}
 		return err
 	})
-	group.Go(func() (err error) {
-		s.Gate.Caller, s.Gate.Credential, err = s.Client.Whoami(ctx)
+	group.Go(func() error {
+		caller, err := s.Client.Whoami(ctx)
+		s.Gate.Caller, s.Gate.Credential, s.Author = caller.Person, caller.Credential, caller.Author
 		return err
 	})
 	group.Go(func() error {

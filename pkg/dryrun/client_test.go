@@ -19,11 +19,12 @@ import (
 func TestTheClusterIsKnownByItsUIDAndTheCallerByNameAndGroups(t *testing.T) {
 	client, err := dryrun.New(cluster(t).Config("alice"))
 	assert.NilError(t, err)
-	person, credential, err := client.Whoami(t.Context())
+	caller, err := client.Whoami(t.Context())
 	assert.NilError(t, err)
-	assert.Equal(t, person.Username, "alice")
-	assert.Assert(t, slices.Contains(person.Groups, "sre"))
-	assert.Assert(t, strings.HasPrefix(credential, "X509SHA256="), credential)
+	assert.Equal(t, caller.Username, "alice")
+	assert.Equal(t, caller.Author, "")
+	assert.Assert(t, slices.Contains(caller.Groups, "sre"))
+	assert.Assert(t, strings.HasPrefix(caller.Credential, "X509SHA256="), caller.Credential)
 	version, err := client.ServerVersion(t.Context())
 	assert.NilError(t, err)
 	assert.Assert(t, strings.HasPrefix(version, "v1."), version)
@@ -36,6 +37,16 @@ func TestTheClusterIsKnownByItsUIDAndTheCallerByNameAndGroups(t *testing.T) {
 	uid, err := admin.Cluster(t.Context())
 	assert.NilError(t, err)
 	assert.Equal(t, len(uid), 36)
+}
+
+func TestTheAuthorIsWhomTheServerNamesInTheCallersExtra(t *testing.T) {
+	config := cluster(t).Config(kubetest.Admin)
+	config.Impersonate = rest.ImpersonationConfig{UserName: "robot", Extra: map[string][]string{dryrun.AuthorExtra: {"github:bob"}}}
+	client, err := dryrun.New(config)
+	assert.NilError(t, err)
+	caller, err := client.Whoami(t.Context())
+	assert.NilError(t, err)
+	assert.Equal(t, caller.Author, "github:bob")
 }
 
 func TestAServerThatCannotBeAskedHasAReason(t *testing.T) {
