@@ -41,6 +41,8 @@ func predicates() map[state.Type]func() any {
 		state.TypeKey:      func() any { return &state.Key{} },
 		state.TypePolicy:   func() any { return &state.Policy{} },
 		state.TypeEpoch:    func() any { return &state.Epoch{} },
+		state.TypeRoster:   func() any { return &state.Roster{} },
+		state.TypeReview:   func() any { return &state.Review{} },
 	}
 }
 
