@@ -139,7 +139,7 @@ func TestAPersonsSecondKeySignsOnlyOnceTheFirstHasVouchedForIt(t *testing.T) {
 	assert.NilError(t, err)
 	s.as("carol").run(t, "approve", first.ID, "--yes").exits(t, 0)
 	stolen := s.as("carol").run(t, "approve", first.ID, "--yes", "--key", second).exits(t, 1)
-	stolen.tells(t, "is not enrolled for carol", "hint: enroll it with ")
+	stolen.tells(t, "is not enrolled for carol", "hint: a further key is vouched for by an enrolled one")
 	assert.Equal(t, counts(s.records(t))["decision"], 1)
 	asked := s.as("carol").run(t, "signer", "enroll", "--key", second, "--yes").exits(t, 0).prints(t, " waits: you with an enrolled key, or an admin, must sign for it")
 	fingerprint := strings.Fields(asked.stdout)[1]

@@ -116,7 +116,7 @@ func (s *Session) attest(need Need) func(context.Context, []state.Epoch) gate.At
 		if standing.Void == install.ReasonCanaryForbidden && need != CountsRecords {
 			return gate.Attestation{From: standing.From}
 		}
-		unknown := []string{cluster.CanaryUnanswered, install.ReasonAdmissionUnreadable, install.ReasonCanaryForbidden}
+		unknown := []string{cluster.CanaryUnanswered, install.ReasonAdmissionUnreadable}
 		return gate.Attestation{Void: standing.Void, Detail: standing.Detail, From: standing.From, Unknown: slices.Contains(unknown, standing.Void)}
 	}
 }

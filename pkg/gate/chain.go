@@ -96,6 +96,10 @@ func (l *Ledger) cut() string {
 // believes says that a key is its owner's as far as policy wants that proved.
 func (l *Ledger) believes(key sign.Entry) bool { return key.Doubt == "" || !l.wantsAttested() }
 
+// settled says that to enroll a key again would change nothing: it is believed,
+// or the fence does not stand now, so that it would be no better for it.
+func (l *Ledger) settled(key sign.Entry) bool { return l.believes(key) || l.attestation.Void != "" }
+
 // signedWith notes whose enrolled key signed a decision.
 func (l *Ledger) signedWith(d *approval.Decision, key sign.Entry) {
 	d.KeyOwner, d.KeyFrom, d.KeyDoubt, d.Logins = key.Person, key.From, key.Doubt, slices.Concat(key.Logins, l.book.Ring.Logins(key.Person))

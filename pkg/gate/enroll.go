@@ -20,7 +20,7 @@ func fingerprintOf(key ssh.PublicKey) string { return ssh.FingerprintSHA256(key)
 // revoked.
 func (g *Gate) Enrolled(l *Ledger, fingerprint string) bool {
 	owner, known := l.book.Ring.Lookup(fingerprint)
-	return known && owner.Person == g.Caller.Username && owner.Revoked == nil && l.believes(owner)
+	return known && owner.Person == g.Caller.Username && owner.Revoked == nil && l.settled(owner)
 }
 
 // FirstKey says why a key would not count as the caller's on their own word, and
@@ -41,7 +41,7 @@ func (g *Gate) Enroll(ctx context.Context, l *Ledger, key, voucher sign.Signer, 
 		return state.Record{}, &Fault{Reason: sign.ReasonKeyOfAnother, Message: fmt.Sprintf("key %s is enrolled already, for %s", fingerprint, owner.Person)}
 	case known && owner.Revoked != nil:
 		return state.Record{}, &Fault{Reason: sign.ReasonKeyRevoked, Message: fmt.Sprintf("key %s was revoked, and never returns", fingerprint)}
-	case known && l.believes(owner) && !added:
+	case known && l.settled(owner) && !added:
 		return state.Record{}, notEligible("key %s is enrolled already, for %s", fingerprint, owner.Person)
 	case voucher == nil:
 		voucher = key

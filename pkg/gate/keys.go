@@ -51,7 +51,7 @@ func (l *Ledger) worth(e sign.Entry) string {
 		return KeyRevoked
 	case l.policy.Approvals.Enrollment == policy.EnrollmentRoster && unlisted != "":
 		return KeyUnlisted
-	case !l.believes(e):
+	case !l.settled(e):
 		return KeyInDoubt
 	case l.now.Sub(e.From) < Youth:
 		return KeyYoung

@@ -386,3 +386,16 @@ func TestForgeLoginsHoldForEveryKeyOfAPerson(t *testing.T) {
 	w.keys["alice"] = second
 	assert.ErrorContains(t, w.decide(me, result.Request.ID, state.ActionApprove), approval.IsAuthor)
 }
+
+func TestWhereTheFenceDoesNotStandNobodyIsAskedToEnrollAgain(t *testing.T) {
+	w := newWorld(t)
+	w.setPolicy(both())
+	me := alice(w)
+	g := w.unanswered(me)
+	ledger, err := g.Load(context.Background())
+	assert.NilError(t, err)
+	key := ledger.Ring().Person("alice")[0]
+	assert.Assert(t, key.Doubt != "")
+	assert.Assert(t, g.Enrolled(ledger, key.Fingerprint))
+	assert.Equal(t, ledger.Keys()[0].Status, gate.KeyYoung)
+}
