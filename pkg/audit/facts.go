@@ -86,9 +86,9 @@ type Review struct {
 
 // plan finds the request that a number and hash are about.
 func (f Facts) plan(number int, hash string) (Plan, bool) {
-	for _, p := range f.Plans {
-		if p.Number == number && p.Hash == hash && hash != "" {
-			return p, true
+	for i := range f.Plans {
+		if p := &f.Plans[i]; p.Number == number && p.Hash == hash && hash != "" {
+			return *p, true
 		}
 	}
 	return Plan{}, false
@@ -106,3 +106,13 @@ func (f Facts) checkpoint() *Entry {
 
 // Passed says that the gate let the plan of an entry pass.
 func Passed(e state.Audit) bool { return e.Verdict == state.VerdictAllowed || e.NotEnforced }
+
+// decision finds a decision by the digest of its envelope.
+func (f Facts) decision(digest string) (Decision, bool) {
+	for i := range f.Decisions {
+		if d := &f.Decisions[i]; d.Digest == digest {
+			return *d, true
+		}
+	}
+	return Decision{}, false
+}

@@ -17,12 +17,11 @@ func (f Facts) proof(e Entry, p Plan) (counted []Decision, doubts []Finding) {
 		doubts = append(doubts, Finding{Reason: reason, Record: e.Name, Message: fmt.Sprintf(format, args...)})
 	}
 	for _, digest := range e.Decisions {
-		at := slices.IndexFunc(f.Decisions, func(d Decision) bool { return d.Digest == digest })
-		if at < 0 {
+		d, found := f.decision(digest)
+		if !found {
 			doubt(ApprovalMissing, "it counted the decision %s, which is not there", digest)
 			continue
 		}
-		d := f.Decisions[at]
 		if why := f.unproven(e, d); why != "" {
 			doubt(ApprovalInvalid, "it counted %s of %s: %s", d.Name, d.Person.Username, why)
 			continue

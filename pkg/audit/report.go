@@ -130,17 +130,18 @@ func (r *Report) cover(c Change) {
 // change gathers what the records say of one request.
 func (f Facts) change(p Plan) Change {
 	c := Change{Plan: p}
-	for _, e := range f.Entries {
-		if e.Void != "" || e.Request != p.Number || e.PlanHash != p.Hash {
+	for i := range f.Entries { // there are many, and they are large: none is copied to be looked at
+		if e := &f.Entries[i]; e.Request != p.Number || e.Void != "" || e.PlanHash != p.Hash {
 			continue
 		}
+		e := f.Entries[i]
 		c.Verdict, c.Reason, c.Auto, c.NotEnforced, c.PolicyVersion = e.Verdict, e.Audit.Reason, e.Auto, e.NotEnforced, e.PolicyVersion
 		c.Decided = at(e.Time)
 		c.Approvals, c.Doubts = f.proof(e, p)
 	}
-	for _, d := range f.Decisions {
-		if d.Number == p.Number && (d.Hash == p.Hash || d.Void != "") {
-			c.Decisions = append(c.Decisions, d)
+	for i := range f.Decisions {
+		if d := &f.Decisions[i]; d.Number == p.Number && (d.Hash == p.Hash || d.Void != "") {
+			c.Decisions = append(c.Decisions, *d)
 		}
 	}
 	for _, r := range f.Reviews {
@@ -149,8 +150,8 @@ func (f Facts) change(p Plan) Change {
 			c.Reviewed = true
 		}
 	}
-	for _, o := range f.Outcomes {
-		if o.Void == "" && o.Number == p.Number && o.Hash == p.Hash {
+	for i := range f.Outcomes {
+		if o := &f.Outcomes[i]; o.Number == p.Number && o.Void == "" && o.Hash == p.Hash {
 			c.Result, c.Observed, c.Finished = o.Result, o.Observed, at(o.Time)
 		}
 	}

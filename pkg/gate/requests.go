@@ -27,8 +27,8 @@ func (g *Gate) loadRequests(ctx context.Context, l *Ledger, all records) error {
 	for i := range l.requests {
 		r := &l.requests[i]
 		r.decisions = decisions[r.Number]
-		for _, e := range l.audit {
-			if e.Request == r.Number && e.PlanHash == r.Hash {
+		for i := range l.audit {
+			if e := &l.audit[i]; e.Request == r.Number && e.PlanHash == r.Hash {
 				r.Audit = append(r.Audit, e.Audit)
 			}
 		}
@@ -107,11 +107,10 @@ func (l *Ledger) loadOutcomes(list []state.Record) {
 			l.reject(state.TypeOutcome, record.Name, ReasonRecordInvalid, err.Error())
 			continue
 		}
-		i := slices.IndexFunc(l.requests, func(r Request) bool {
-			return r.Number == outcome.Number && r.Hash == opened.Hash
-		})
-		if i >= 0 {
-			l.requests[i].Outcomes = append(l.requests[i].Outcomes, outcome)
+		for i := range l.requests {
+			if r := &l.requests[i]; r.Number == outcome.Number && r.Hash == opened.Hash {
+				r.Outcomes = append(r.Outcomes, outcome)
+			}
 		}
 	}
 	for _, r := range l.requests {
