@@ -160,14 +160,17 @@ func (w *world) total() int {
 
 // flag is a plan of the scope that takes a flag from one value to another; the
 // same value twice is an empty plan.
-func flag(scope, from, to string) *plan.Plan {
-	desired := configMap("flags", to)
-	live := configMap("flags", from)
+func flag(scope, from, to string) *plan.Plan { return flagOn(clusterUID, scope, "flags", from, to) }
+
+// flagOn is flag in another cluster, of another ConfigMap.
+func flagOn(uid, scope, name, from, to string) *plan.Plan {
+	desired := configMap(name, to)
+	live := configMap(name, from)
 	set := live["metadata"].(map[string]any)
 	set["uid"], set["resourceVersion"] = "u1", "7"
-	merged := configMap("flags", to)
+	merged := configMap(name, to)
 	merged["metadata"] = set
-	return build(scope, plan.Observation{Object: object(desired), Live: live, Merged: merged, ResourceVersion: "7", Applier: applier()})
+	return buildOn(uid, scope, plan.Observation{Object: object(desired), Live: live, Merged: merged, ResourceVersion: "7", Applier: applier()})
 }
 
 func object(content map[string]any) manifest.Object {
@@ -188,7 +191,11 @@ func create(scope string, content map[string]any) *plan.Plan {
 }
 
 func build(scope string, observations ...plan.Observation) *plan.Plan {
-	p, err := plan.Build(plan.Input{Cluster: plan.Cluster{Name: "test", UID: clusterUID}, Scope: scope, Observations: observations})
+	return buildOn(clusterUID, scope, observations...)
+}
+
+func buildOn(uid, scope string, observations ...plan.Observation) *plan.Plan {
+	p, err := plan.Build(plan.Input{Cluster: plan.Cluster{Name: "test", UID: uid}, Scope: scope, Observations: observations})
 	if err != nil {
 		panic(fmt.Sprintf("build a plan: %v", err))
 	}

@@ -57,12 +57,13 @@ func (f facts) protectedRights() []Risk {
 	var out []Risk
 	rules, loose := f.newRules()
 	for _, rule := range rules {
-		if reachesAround(rule) {
+		if reachesAround(rule) || f.Body.Kind == "ClusterRole" && opensFence(rule) {
 			out = append(out, Risk{Name: RiskProtected, Detail: "grants " + grantOf(rule)})
 		}
 	}
 	for _, l := range loose { // the rest of the rule is not known
-		if around(l.value) {
+		text, _ := l.value.(string)
+		if around(l.value) || f.Body.Kind == "ClusterRole" && slices.Contains(fences(), text) {
 			out = append(out, named(RiskProtected, l))
 		}
 	}
@@ -84,6 +85,22 @@ func reachesAround(rule map[string]any) bool {
 	return any(verbs, "impersonate", "bind", "escalate") ||
 		any(verbs, "*") && any(resources, "*", "users", "groups", "serviceaccounts", "uids", "roles", "clusterroles") ||
 		slices.ContainsFunc(texts(rule["apiGroups"]), ownGroup)
+}
+
+// fences are resources whose writers take changeward's fence down, or get the
+// token of a gate or of a robot that approves, if they may do so everywhere.
+func fences() []string {
+	return []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies",
+		"mutatingadmissionpolicybindings", "serviceaccounts/token"}
+}
+
+// opensFence says whether a rule lets its holder write one of them.
+func opensFence(rule map[string]any) bool {
+	among := func(member string, want ...string) bool {
+		return slices.ContainsFunc(texts(rule[member]), func(s string) bool { return slices.Contains(want, s) })
+	}
+	return among("verbs", "*", "create", "update", "patch", "delete", "deletecollection") &&
+		(among("resources", fences()...) || among("resources", "*") && among("apiGroups", "*", "", "admissionregistration.k8s.io"))
 }
 
 // around judges one member of a rule whose other members are not known.
