@@ -40,9 +40,10 @@ func TestObjectsOfAVersionThatArrivesAreUnverifiedAndThoseThatExistWaitForIt(t *
 }
 
 func TestAFieldThatADefinitionOfTheSetMayBringSaysWhatToDo(t *testing.T) {
-	definition := strings.ReplaceAll(oldDefinition, "upgrade.example", "field.example")
+	definition, plain := strings.ReplaceAll(oldDefinition, "upgrade.example", "field.example"), strings.ReplaceAll(jar, "upgrade.example", "field.example")
 	cluster(t).Apply(t, kubetest.Admin, dryrun.Manager, definition)
-	lidded := strings.ReplaceAll(strings.ReplaceAll(jar, "upgrade.example", "field.example"), "size: 1", "lid: tin")
+	cluster(t).Apply(t, kubetest.Admin, dryrun.Manager, plain) // which waits until the kind is served
+	lidded := strings.ReplaceAll(plain, "size: 1", "lid: tin")
 	want := "! team-a/Jar.field.example.com/old Invalid: lid: field not declared in schema"
 	const hint = "; the definition of its kind is in the manifests, too: if it brings the field, apply it in a plan before this one"
 	assert.Equal(t, about(planned(t, lidded), "old"), want)
