@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/changeward/changeward/pkg/render"
@@ -58,8 +59,13 @@ func LoadTargets(env func(string) string) (*Targets, error) {
 
 func parseTargets(data []byte) ([]render.Target, error) {
 	var file targetsFile
-	if err := yaml.UnmarshalStrict(data, &file); err != nil {
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
 		return nil, err
+	}
+	// Unlike encoding/json it tells "context" from "Context", of which one would win unseen.
+	if unknown, err := json.UnmarshalStrict(text, &file); err != nil || len(unknown) > 0 {
+		return nil, errors.Join(append(unknown, err)...)
 	}
 	if file.APIVersion != render.APIVersion || file.Kind != kindTargets {
 		return nil, fmt.Errorf("is %s %s, want %s %s", file.APIVersion, file.Kind, render.APIVersion, kindTargets)

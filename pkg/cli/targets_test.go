@@ -41,7 +41,8 @@ func TestTargetsAreKeptByName(t *testing.T) {
 func TestATargetsFileIsReadStrictlyOrNotAtAll(t *testing.T) {
 	head := "apiVersion: changeward.dev/v1alpha1\nkind: Targets\n"
 	for name, c := range map[string]struct{ content, want string }{
-		"unknown key":   {head + "targets:\n- name: a\n  contxt: b\n", `unknown field "contxt"`},
+		"unknown key":   {head + "targets:\n- name: a\n  contxt: b\n", `unknown field "targets[0].contxt"`},
+		"other case":    {head + "targets:\n- name: a\n  Context: b\n  context: c\n", `unknown field "targets[0].Context"`},
 		"twice":         {head + "targets:\n- name: a\n- name: a\n", `"a" is there twice`},
 		"bad name":      {head + "targets:\n- name: --x\n", `"--x" is no name for a target`},
 		"other version": {"apiVersion: changeward.dev/v9\nkind: Targets\n", "is changeward.dev/v9 Targets"},

@@ -91,6 +91,9 @@ func TestEveryAttackIsInTheCorpusAndProvedByTestsThatExist(t *testing.T) {
 	}
 	assert.Equal(t, len(all), 20)
 	for folder, a := range all {
+		for _, d := range a.Deeds {
+			assert.Assert(t, d.Reason != "" && len(d.Steps) > 0 && d.Verdict != state.VerdictAllowed, "%s: %s", folder, d.Deed)
+		}
 		for _, p := range a.Tests {
 			there := testsOf(t, p.Package)
 			for _, name := range p.Names {

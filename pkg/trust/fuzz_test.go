@@ -23,6 +23,10 @@ func FuzzARosterThatIsReadIsWrittenAndReadTheSame(f *testing.F) {
 		assert.NilError(t, err)
 		again, err := trust.ParseRoster(text)
 		assert.NilError(t, err, "%s", text)
-		assert.DeepEqual(t, again, roster)
+		assert.Equal(t, again.Expires, roster.Expires)
+		assert.Equal(t, len(again.Keys), len(roster.Keys))
+		same, err := again.Format()
+		assert.NilError(t, err)
+		assert.Equal(t, string(same), string(text))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/changeward/changeward/pkg/sign"
@@ -44,8 +45,8 @@ type rosterPerson struct {
 
 // ParseRoster reads a roster file strictly. The error names all that is wrong.
 func ParseRoster(source []byte) (Roster, error) {
-	var file rosterFile
-	if err := yaml.UnmarshalStrict(source, &file); err != nil {
+	file, err := decodeRoster(source)
+	if err != nil {
 		return Roster{}, err
 	}
 	var problems []error
@@ -77,6 +78,17 @@ func ParseRoster(source []byte) (Roster, error) {
 		}
 	}
 	return out, errors.Join(problems...)
+}
+
+// decodeRoster tells "keys" from "Keys", unlike encoding/json, where one of them
+// would win unseen.
+func decodeRoster(source []byte) (file rosterFile, err error) {
+	text, err := yaml.YAMLToJSONStrict(source)
+	if err != nil {
+		return file, err
+	}
+	unknown, err := json.UnmarshalStrict(text, &file)
+	return file, errors.Join(append(unknown, err)...)
 }
 
 // Format writes a roster as a file that ParseRoster reads.

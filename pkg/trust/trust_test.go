@@ -46,6 +46,8 @@ func TestARosterFileIsReadStrictly(t *testing.T) {
 	assert.DeepEqual(t, again, roster)
 	for name, test := range map[string]struct{ source, says string }{
 		"an unknown key":        {strings.Replace(good, "logins:", "groups:", 1), "groups"},
+		"a key in capitals":     {strings.Replace(good, "keys:", "KEYS:", 1), "KEYS"},
+		"two spellings of keys": {strings.Replace(good, "    keys:", "    Keys: []\n    keys:", 1), "Keys"},
 		"another kind":          {strings.Replace(good, "Roster", "Policy", 1), `"Policy"`},
 		"nobody":                {strings.Split(good, "  people")[0] + "  people: []\n", "lists nobody"},
 		"no user":               {strings.Replace(good, "user: alice", "user: ''", 1), "needs user and keys"},
