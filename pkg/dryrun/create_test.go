@@ -70,6 +70,15 @@ spec: {type: NodePort, selector: {a: b}, ports: [{port: 80, nodePort: 30124}]}
 	assert.Assert(t, !slices.Contains(headless, "  admission spec.clusterIP: assigned"), "%v", headless)
 }
 
+func TestDefaultsInsideOfWhatIsOwnedAsAWholeAreNotTakenForAdmissions(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "atomic.yaml"))
+	assert.NilError(t, err)
+	for _, line := range planned(t, string(data)) {
+		assert.Assert(t, !strings.HasPrefix(line, "!"), line)
+		assert.Assert(t, !strings.HasPrefix(line, "  admission") || strings.HasSuffix(line, ": assigned"), line)
+	}
+}
+
 // mutating is a policy that touches a Deployment in three ways.
 const mutating = `
 apiVersion: admissionregistration.k8s.io/v1

@@ -40,29 +40,48 @@ func defaultsOf(kind schema.GroupKind) []fixed {
 	case "Namespace":
 		return []fixed{{"spec.finalizers", []any{"kubernetes"}}}
 	case "PersistentVolumeClaim":
-		return []fixed{{`metadata.finalizers[="kubernetes.io/pvc-protection"]`, "kubernetes.io/pvc-protection"}}
+		return []fixed{
+			{`metadata.finalizers[="kubernetes.io/pvc-protection"]`, "kubernetes.io/pvc-protection"},
+			{"spec.dataSource.apiGroup", nil},
+			{"spec.dataSourceRef.apiGroup", nil},
+		}
 	case "PersistentVolume":
 		return []fixed{{`metadata.finalizers[="kubernetes.io/pv-protection"]`, "kubernetes.io/pv-protection"}}
 	case "StatefulSet.apps":
 		return []fixed{
 			{"spec.volumeClaimTemplates[*].apiVersion", "v1"},
 			{"spec.volumeClaimTemplates[*].kind", "PersistentVolumeClaim"},
+			{"spec.volumeClaimTemplates[*].spec.dataSource.apiGroup", nil},
 			{"spec.volumeClaimTemplates[*].spec.volumeMode", "Filesystem"},
 			{"spec.volumeClaimTemplates[*].status.phase", "Pending"},
 		}
 	case "NetworkPolicy.networking.k8s.io":
 		return []fixed{{"spec.ingress[*].ports[*].protocol", "TCP"}, {"spec.egress[*].ports[*].protocol", "TCP"}}
 	case "RoleBinding.rbac.authorization.k8s.io", "ClusterRoleBinding.rbac.authorization.k8s.io":
-		return []fixed{{"subjects[*].apiGroup", "rbac.authorization.k8s.io"}}
+		return []fixed{{"roleRef.apiGroup", "rbac.authorization.k8s.io"}, {"subjects[*].apiGroup", "rbac.authorization.k8s.io"}}
+	case "Endpoints":
+		return []fixed{{"subsets[*].ports[*].protocol", "TCP"}}
+	case "EndpointSlice.discovery.k8s.io":
+		return []fixed{{"ports[*].name", ""}, {"ports[*].protocol", "TCP"}}
+	case "ResourceClaim.resource.k8s.io", "ResourceClaimTemplate.resource.k8s.io":
+		return []fixed{
+			{"devices.requests[*].exactly.allocationMode", "ExactCount"},
+			{"devices.requests[*].exactly.count", int64(1)},
+			{"devices.requests[*].firstAvailable[*].allocationMode", "ExactCount"},
+			{"devices.requests[*].firstAvailable[*].count", int64(1)},
+		}
 	}
 	return nil
 }
 
-// templateDefaults are those inside of Pods and of templates for them.
+// templateDefaults are those inside of Pods, of templates for them, and of Jobs
+// around these.
 func templateDefaults() []fixed {
 	return []fixed{
 		{"projected.sources[*].serviceAccountToken.expirationSeconds", int64(3600)},
-		{"downwardAPI.items[*].fieldRef.apiVersion", "v1"},
+		{"fieldRef.apiVersion", "v1"},
+		{"resourceFieldRef.divisor", "0"},
+		{"podFailurePolicy.rules[*].onPodConditions[*].status", "True"},
 		{"metadata.creationTimestamp", nil},
 		{"template.metadata", map[string]any{}},
 		{"jobTemplate.metadata", map[string]any{}},
