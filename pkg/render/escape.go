@@ -90,7 +90,7 @@ func hostile(r rune) bool {
 		return true
 	case r == 0x2028, r == 0x2029:
 		return true
-	case unicode.Is(unicode.Cf, r), r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0:
+	case unicode.Is(unicode.Cf, r), r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x2800, r == 0x3164, r == 0xffa0:
 		return true // bidi, zero-width, BOM, tags, and letters without a shape
 	case unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Zs, r) && r != ' ':
 		return true // invisible, or a space that is none

@@ -20,6 +20,7 @@ func TestEscapeShowsWhatWouldDeceive(t *testing.T) {
 		"a\u202eb\u2066c":        `a\u202eb\u2066c`,
 		"zero\u200bwidth\ufeff":  `zero\u200bwidth\ufeff`,
 		"\u2028\u2029":           `\u2028\u2029`,
+		"a\u0085b\u2800c":        `a\u0085b\u2800c`,
 		"bad\xff\xc0utf8":        `bad\xff\xc0utf8`,
 		"\ufffd":                 "\ufffd",
 		"tag\U000e0041":          `tag\U000e0041`,
@@ -29,6 +30,11 @@ func TestEscapeShowsWhatWouldDeceive(t *testing.T) {
 	} {
 		assert.Equal(t, Escape(in), want)
 	}
+}
+
+func TestAnObjectShowsLineBreaksThatOnlyYAMLKnows(t *testing.T) {
+	got := object(map[string]any{"k\u0085": "a\u0085b", "list": []any{"a\u2028\u2029 b"}, "plain": "a\nb"})
+	assert.Equal(t, EscapeBlock(got), "k\\u0085: a\\u0085b\nlist:\n- a\\u2028\\u2029 b\nplain: |-\n  a\n  b\n")
 }
 
 func TestABlockKeepsItsLinesButNoCommandAtTheirStart(t *testing.T) {

@@ -59,13 +59,36 @@ func compact(v any) string {
 	return Escape(strings.TrimRight(out.String(), "\n"))
 }
 
-// object is a whole object as YAML, not yet escaped.
+// object is a whole object as YAML, not yet escaped but for line breaks that
+// only YAML knows: it would fold the first into a space, and indent what stands
+// behind the others.
 func object(v any) string {
-	data, err := yaml.Marshal(named(v))
+	data, err := yaml.Marshal(spelled(named(v), strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)))
 	if err != nil {
 		return "(" + err.Error() + ")"
 	}
 	return string(data)
+}
+
+// spelled is a value with another spelling of its strings and keys.
+func spelled(v any, spelling *strings.Replacer) any {
+	switch v := v.(type) {
+	case string:
+		return spelling.Replace(v)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, member := range v {
+			out[spelling.Replace(key)] = spelled(member, spelling)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, member := range v {
+			out[i] = spelled(member, spelling)
+		}
+		return out
+	}
+	return v
 }
 
 // named replaces masks and marks by the words that people see.
