@@ -183,6 +183,25 @@ func TestOnlyTheFirstFiftyChangesAreRepeatedAndTheOthersSaySo(t *testing.T) {
 	assert.DeepEqual(t, unrepeated, []string{"m-050", "m-051"})
 }
 
+func TestWhoElseChangesDecidesWhoIsRepeatedAndNothingAboutTheOthers(t *testing.T) {
+	namespace := cluster(t).Namespace(t)
+	digests := func(text string) map[string]string {
+		out := map[string]string{}
+		for _, c := range built(t, observation{twice: true}.observe(t, text)).Changes {
+			out[c.Body.Name] = c.Digest
+		}
+		return out
+	}
+	all := configMaps(namespace, dryrun.Repeated+2)
+	before := digests(all)
+	after := digests(strings.Replace(all, ", data:", ", dada:", 1)) // in error, so that one more is among the first
+	assert.Equal(t, len(before), dryrun.Repeated+2)
+	assert.Equal(t, len(after), len(before)-1)
+	for name, digest := range after {
+		assert.Equal(t, digest, before[name], name)
+	}
+}
+
 func TestWhatOthersWriteBetweenTheTwoLooksIsLookedAtAnew(t *testing.T) {
 	namespace := cluster(t).Namespace(t)
 	applyOld(t, namespace)
