@@ -13,6 +13,7 @@ import (
 	"gotest.tools/v3/poll"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/kubetest"
 )
 
@@ -76,6 +77,21 @@ func TestDefaultsInsideOfWhatIsOwnedAsAWholeAreNotTakenForAdmissions(t *testing.
 	for _, line := range planned(t, string(data)) {
 		assert.Assert(t, !strings.HasPrefix(line, "!"), line)
 		assert.Assert(t, !strings.HasPrefix(line, "  admission") || strings.HasSuffix(line, ": assigned"), line)
+	}
+}
+
+func TestALineBreakThatOnlyYAMLKnowsIsPlannedAsTheServerStoresIt(t *testing.T) {
+	namespace := cluster(t).Namespace(t)
+	text := func(kind, member, name, space, feed string) string {
+		return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: " + namespace + ", annotations: {n: \"7" + space + "8\"}}\n" +
+			member + ": {a: \"x" + space + "y\", b: \"x" + feed + "y\", c: \"x\\L\\Py\"}\n"
+	}
+	for kind, member := range map[string]string{"ConfigMap": "data", "Secret": "stringData"} {
+		_, broken := observation{}.plan(t, text(kind, member, "new", `\N`, `\N\N`))
+		_, folded := observation{}.plan(t, text(kind, member, "new", " ", `\n`))
+		assert.Equal(t, broken, folded)
+		cluster(t).Apply(t, kubetest.Admin, dryrun.Manager, text(kind, member, "old", `\N`, `\N\N`))
+		assert.DeepEqual(t, planned(t, text(kind, member, "old", `\N`, `\N\N`)), []string{"= " + namespace + "/" + kind + "/old (none)"})
 	}
 }
 

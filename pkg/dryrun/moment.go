@@ -162,6 +162,12 @@ func (o *observer) treat(ctx context.Context, t *target, live *unstructured.Unst
 	if len(t.object.Stripped) > 0 && treatment.Applier.Name != Manager {
 		treatment.giveBack(t.object, live)
 	}
+	if treatment.Applier.Mode == plan.ModeServerSide {
+		if read := readBack(t.content(treatment)); read != nil {
+			treatment.Content = read
+			treatment.Notes = append(treatment.Notes, "the manifest has U+0085 (next line), which a server-side apply stores as a space or a line feed")
+		}
+	}
 	return treatment, nil
 }
 
