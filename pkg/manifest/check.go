@@ -134,7 +134,7 @@ func checkSecret(node *yaml.Node, content map[string]any) []Problem {
 			value, isString := members[key].(string)
 			switch {
 			case !isString:
-			case isMask(value):
+			case isMask(value), field == "data" && isMask(decoded(value)):
 				problems = append(problems, bad(node, ReasonMasked, "value is masked", field, key))
 			case field == "data" && !isBase64(value):
 				problems = append(problems, bad(node, ReasonNotBase64, "value is not base64", field, key))
@@ -145,13 +145,24 @@ func checkSecret(node *yaml.Node, content map[string]any) []Problem {
 }
 
 // isMask says whether a value is what Argo CD (++++++++ and longer), Flux and
-// kubectl (*****, ***, "*** (before)") show in place of a Secret's value.
+// kubectl (*****, ***, "*** (before)") show in place of a Secret's value, or
+// what flux build puts where SOPS encrypts, encoded if it is data.
 func isMask(value string) bool {
 	value = strings.TrimSpace(value)
 	for _, suffix := range []string{" (before)", " (after)"} {
 		value = strings.TrimSuffix(value, suffix)
 	}
-	return len(value) >= 8 && strings.Trim(value, "+") == "" || len(value) >= 3 && strings.Trim(value, "*") == ""
+	return len(value) >= 8 && strings.Trim(value, "+") == "" || len(value) >= 3 && strings.Trim(value, "*") == "" ||
+		value == "**SOPS**" || value == `{"mask":"**SOPS**"}`
+}
+
+// decoded is a value without its base64, "" where it has none.
+func decoded(value string) string {
+	text, err := base64.StdEncoding.DecodeString(value)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 func isBase64(value string) bool {

@@ -33,6 +33,13 @@ func TestHooksAreThoseOfArgoCDAndHelm(t *testing.T) {
 		{"Argo before Helm", map[string]any{argo: "Sync", helm: "pre-install"}, true, []string{"Sync"}, nil},
 		{"Helm where Argo is unknown", map[string]any{argo: "x", helm: "pre-install"}, true, []string{"pre-install"},
 			[]string{`unknown hook phase "x" in argocd.argoproj.io/hook`}},
+		{"Argo with an empty end", map[string]any{argo: "PreSync, "}, true, []string{"PreSync"}, nil},
+		{"Argo blank", map[string]any{argo: "  "}, true, nil, []string{`unknown hook phase "  " in argocd.argoproj.io/hook`}},
+		{"Argo two in one", map[string]any{argo: "PreSync\nPostSync"}, true, nil, []string{"unknown hook phase \"PreSync\\nPostSync\" in argocd.argoproj.io/hook"}},
+		{"Skip in the wrong case", map[string]any{argo: "skip"}, true, nil, []string{`unknown hook phase "skip" in argocd.argoproj.io/hook`}},
+		{"Skip twice is Skip alone", map[string]any{argo: "Skip,Skip"}, false, nil, []string{"argocd.argoproj.io/hook: Skip: Argo CD never applies this object"}},
+		{"keys have a case", map[string]any{"ArgoCD.argoproj.io/Hook": "PreSync"}, false, nil, nil},
+		{"Helm empty", map[string]any{helm: ""}, true, nil, []string{`unknown hook phase "" in helm.sh/hook`}},
 		{"Skip alone", map[string]any{argo: " Skip ", helm: "pre-install"}, false, nil, []string{"argocd.argoproj.io/hook: Skip: Argo CD never applies this object"}},
 		{"Skip beside a phase", map[string]any{argo: "Skip,SyncFail"}, true, []string{"SyncFail"}, nil},
 	} {

@@ -78,6 +78,23 @@ func TestEveryObjectOfACaseIsFoundAtItsLineOrNamedByAProblem(t *testing.T) {
 	}
 }
 
+func TestValuesThatAToolHasMaskedAreRefused(t *testing.T) {
+	for text, masked := range map[string]bool{
+		`data: {p: "++++++++++++"}`:                               true, // Argo CD tells values apart by length
+		`data: {p: KysrKysrKys=}`:                                 true,
+		`stringData: {p: "***"}`:                                  true,
+		`stringData: {p: "*** (after)"}`:                          true,
+		`stringData: {p: "**SOPS**"}`:                             true, // flux build
+		`data: {p: KipTT1BTKio=}`:                                 true,
+		`data: {.dockerconfigjson: eyJtYXNrIjoiKipTT1BTKioifQ==}`: true,
+		`stringData: {p: "++"}`:                                   false,
+		`data: {p: YWJj}`:                                         false,
+	} {
+		_, _, problems := parse("f", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"+text+"\n")
+		assert.Equal(t, len(problems) == 1 && strings.Contains(problems[0], "MaskedValue"), masked, "%s: %v", text, problems)
+	}
+}
+
 func TestValuesAreThoseThatKubectlSends(t *testing.T) {
 	objects, _, _ := read(t, "B02-dashes-in-scalar.yaml")
 	data, _ := objects[0].Content["data"].(map[string]any)
@@ -106,6 +123,9 @@ func TestBytesOfAllUsualKindsAreRead(t *testing.T) {
 		"no end":       strings.TrimSuffix(text, "\n"),
 		"end markers":  strings.ReplaceAll(text, "---\n", "...\n# between\n\n---\n") + "...\n",
 		"bare end":     strings.ReplaceAll(text, "---\n", "... # end\n\n\n"),
+		"tab on start": strings.ReplaceAll(text, "---\n", "---\t# x\n"),
+		"spaces, CRLF": strings.ReplaceAll(text, "---\n", "--- \r\n"),
+		"blank ones":   strings.ReplaceAll(text, "---\n", "--- ~\n--- !!null\n---\n# only\n---\n"),
 		"tag on start": strings.ReplaceAll(text, "---\n", "--- # x: y\n"),
 		"directive":    "# head\n%YAML 1.1\n---\n" + text,
 	} {
@@ -128,6 +148,7 @@ func TestOneBrokenDocumentDoesNotHideTheOthers(t *testing.T) {
 		"a:\n\t- b\n":               "Syntax f:6: document 2: found character that cannot start any token",
 		"a: \"open\n":               "Syntax f:5: document 2: found unexpected end of stream",
 		"just text\n":               "NotObject f:5: document 2: a string, not an object",
+		"\"\"\n":                    "NotObject f:5: document 2: a string, not an object",
 		"- 1\n- 2\n":                "NotObject f:5: document 2: a list, not an object",
 		"3\n":                       "NotObject f:5: document 2: a number, not an object",
 		"{\"a\": 1,}\n{\"b\": 2}\n": "Syntax f:6: document 2: did not find expected <document start>",

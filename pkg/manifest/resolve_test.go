@@ -45,6 +45,19 @@ func TestObjectsOfOneIdentityAreAllLeftOutAndListed(t *testing.T) {
 	})
 }
 
+func TestAHookCountsAsAnotherObjectOfItsName(t *testing.T) {
+	hook := func(name, phase string) string {
+		return "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", annotations: {argocd.argoproj.io/hook: " + phase + "}}\n"
+	}
+	objects, _, _ := parse("f", hook("a", "PreSync")+hook("a", "PostSync")+hook("b", "Sync")+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, generateName: c-}\n")
+	_, keys, problems := resolve(objects, "shop")
+	assert.Equal(t, len(keys), 0)
+	assert.DeepEqual(t, problems, []string{
+		"DuplicateObject f:2: shop/ConfigMap/a: stands in the set 2 times: f:2, f:6",
+		"DuplicateObject f:10: shop/ConfigMap/b: stands in the set 2 times: f:10, f:14",
+	})
+}
+
 func TestHooksWithGeneratedNamesMayRepeat(t *testing.T) {
 	objects, _, _ := read(t, "B17-generate-name.yaml")
 	_, keys, problems := resolve(append(objects, objects...), "default")
