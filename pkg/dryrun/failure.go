@@ -120,7 +120,7 @@ func messageOf(status metav1.Status) string {
 		text := strings.TrimSpace(status.Message)
 		if _, after, found := strings.Cut(text, "failed to create typed patch object ("); found {
 			if _, problem, found := strings.Cut(after, "): "); found {
-				return strings.TrimPrefix(problem, ".")
+				return problemsOf(problem)
 			}
 		}
 		if strings.Contains(text, "is attempting to grant RBAC permissions not currently held") {
@@ -137,6 +137,16 @@ func messageOf(status metav1.Status) string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// problemsOf puts what does not fit a schema on one line: the server begins each
+// path with a dot, and a list of several with "errors:".
+func problemsOf(text string) string {
+	lines := strings.Split(strings.TrimPrefix(text, "errors:\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(strings.TrimSpace(line), ".")
+	}
+	return strings.Join(lines, "; ")
 }
 
 // withoutDump cuts the value out of
