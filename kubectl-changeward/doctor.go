@@ -11,10 +11,17 @@ import (
 	"github.com/changeward/changeward/pkg/render"
 )
 
-const doctorLong = `Check the install of a cluster, as you see it: is it whole, what may you do, do the keys fit, does
-admission answer.
+const doctorLong = `Hold each promise of an install against the live cluster, and list every way around with its fix.
 
-Exit codes: 0 all well, 1 nothing could be checked, 3 a fault was found.`
+As you see it: is it whole, what may you do, do the keys fit, do the admission policies act. As an
+admin of the cluster, also by access reviews about others: could a gate take its own fence down, may
+anyone do more (or less) than the policy says; and from the role bindings: who may edit admission,
+impersonate, purge, mint tokens, grant rights or read the gate's key. Then what is about to end
+(policy, roster, tokens), which keys are in doubt, and whether Argo CD could sync past a hook.
+
+fail is a promise that does not hold; warn is a way around one, or something that you may not look at.
+
+Exit codes: 0 all well or warnings, 1 nothing could be checked, 3 a fault was found.`
 
 func newDoctor(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	var output cli.OutputFlag

@@ -15,43 +15,6 @@ import (
 	"github.com/changeward/changeward/state"
 )
 
-// Statuses of a Check.
-const (
-	StatusOK   = "ok"
-	StatusWarn = "warn"
-	StatusFail = "fail"
-)
-
-// Names of the checks.
-const (
-	CheckInstalled = "installed"
-	CheckVersions  = "versions"
-	CheckRights    = "rights"
-	CheckGateKey   = "gate-key"
-	CheckDigestKey = "digest-key"
-	CheckAdmission = "admission"
-	CheckPower     = "gate-power"
-	CheckSeparate  = "separation"
-)
-
-// Check is one answer of the doctor.
-type Check struct {
-	Name    string `json:"name"`
-	Status  string `json:"status"`
-	Message string `json:"message"`
-	Fix     string `json:"fix,omitempty"`
-}
-
-// Report is all answers of the doctor.
-type Report struct {
-	Checks []Check `json:"checks"`
-}
-
-// Failed says that a check found a fault.
-func (r Report) Failed() bool {
-	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == StatusFail })
-}
-
 // Doctor examines an install as the caller (with all groups) sees it. An error
 // means that nothing could be examined at all.
 func Doctor(ctx context.Context, cluster Cluster, caller state.Person) (Report, error) {
@@ -65,7 +28,7 @@ func Doctor(ctx context.Context, cluster Cluster, caller state.Person) (Report, 
 	}
 	history, err := readHistory(ctx, cluster.Store, uid)
 	if err != nil && !errors.Is(err, state.ErrForbidden) {
-		return Report{Checks: []Check{{CheckInstalled, StatusFail, err.Error(), "restore the records, or uninstall and install anew"}}}, nil
+		return Report{Checks: []Check{{CheckInstalled, StatusFail, ReasonRecordsBroken, err.Error(), "restore the records, or uninstall and install anew"}}}, nil
 	}
 	forbidden := err
 	d := examiner{client: c, cluster: cluster, caller: caller, history: history}
@@ -73,9 +36,11 @@ func Doctor(ctx context.Context, cluster Cluster, caller state.Person) (Report, 
 	for _, check := range []func(context.Context) Check{
 		func(context.Context) Check { return d.installed(forbidden) },
 		d.versions, d.rights, d.gateKey, d.digestKey, d.admission, d.power, d.separation,
+		d.expiry, d.keys, d.gates, d.people, d.tokens, d.hooks,
 	} {
 		report.Checks = append(report.Checks, check(ctx))
 	}
+	report.Checks = append(report.Checks, d.around(ctx)...)
 	return report, nil
 }
 
@@ -89,13 +54,13 @@ type examiner struct {
 func (d examiner) installed(forbidden error) Check {
 	switch {
 	case forbidden != nil:
-		return Check{CheckInstalled, StatusFail, forbidden.Error(), "ask an admin for a role: `kubectl changeward policy set` with you in the policy"}
+		return Check{CheckInstalled, StatusFail, ReasonUnchecked, forbidden.Error(), "ask an admin for a role: `kubectl changeward policy set` with you in the policy"}
 	case d.history.policy == nil && len(d.history.epochs) == 0:
-		return Check{CheckInstalled, StatusFail, "changeward is not installed in this cluster", "run `kubectl changeward install`"}
+		return Check{CheckInstalled, StatusFail, ReasonNotInstalled, "changeward is not installed in this cluster", "run `kubectl changeward install`"}
 	case d.history.policy == nil || len(d.history.epochs) == 0:
-		return Check{CheckInstalled, StatusFail, "the install is not finished", "run `kubectl changeward install` again"}
+		return Check{CheckInstalled, StatusFail, ReasonNotInstalled, "the install is not finished", "run `kubectl changeward install` again"}
 	}
-	return Check{CheckInstalled, StatusOK, fmt.Sprintf("cluster %q (%s), epoch %d", d.history.policy.ClusterName,
+	return Check{CheckInstalled, StatusOK, "", fmt.Sprintf("cluster %q (%s), epoch %d", d.history.policy.ClusterName,
 		d.history.policy.Env, d.history.epoch().Version), ""}
 }
 
@@ -103,16 +68,16 @@ func (d examiner) installed(forbidden error) Check {
 // who may not has tried to set one.
 func (d examiner) versions(context.Context) Check {
 	if d.history.book == nil {
-		return Check{CheckVersions, StatusWarn, "you may not read the records", "let an admin run the doctor"}
+		return Check{CheckVersions, StatusWarn, ReasonUnchecked, "you may not read the records", "let an admin run the doctor"}
 	}
 	var names []string
 	for _, r := range d.history.refused() {
 		names = append(names, fmt.Sprintf("%s (%s)", r.Name, r.Detail))
 	}
 	if len(names) > 0 {
-		return Check{CheckVersions, StatusFail, "these count for nothing: " + strings.Join(names, "; "), "find out who wrote them, then delete these ConfigMaps of namespace " + Namespace}
+		return Check{CheckVersions, StatusFail, ReasonNotEntitled, "these count for nothing: " + strings.Join(names, "; "), "find out who wrote them, then delete these ConfigMaps of namespace " + Namespace}
 	}
-	return Check{CheckVersions, StatusOK, "every version of policy, roster and epoch was set by an admin", ""}
+	return Check{CheckVersions, StatusOK, "", "every version of policy, roster and epoch was set by an admin", ""}
 }
 
 // decides is the right to write what people say. By role a gate of the whole
@@ -133,7 +98,7 @@ func (d examiner) rights(ctx context.Context) Check {
 	} {
 		allowed, err := d.client.may(ctx, right.what)
 		if err != nil {
-			return Check{CheckRights, StatusFail, fmt.Sprintf("cannot ask for rights: %v", err), ""}
+			return Check{CheckRights, StatusFail, ReasonUnchecked, fmt.Sprintf("cannot ask for rights: %v", err), ""}
 		}
 		if allowed && !(right.word == decides && d.isGate()) {
 			can = append(can, right.word)
@@ -144,9 +109,9 @@ func (d examiner) rights(ctx context.Context) Check {
 		who += " (a gate)"
 	}
 	if len(can) == 0 {
-		return Check{CheckRights, StatusFail, who + " has no role", "ask an admin to name you in the policy"}
+		return Check{CheckRights, StatusFail, ReasonNoRole, who + " has no role", "ask an admin to name you in the policy"}
 	}
-	return Check{CheckRights, StatusOK, who + " may " + strings.Join(can, ", "), ""}
+	return Check{CheckRights, StatusOK, "", who + " may " + strings.Join(can, ", "), ""}
 }
 
 func (d examiner) isGate() bool {
@@ -158,15 +123,15 @@ func (d examiner) gateKey(ctx context.Context) Check {
 	public, err := d.client.gatePublic(ctx)
 	switch {
 	case apierrors.IsForbidden(err) && !d.isGate():
-		return Check{CheckGateKey, StatusOK, "only gates read it; your own key signs what you record", ""}
+		return Check{CheckGateKey, StatusOK, "", "only gates read it; your own key signs what you record", ""}
 	case err != nil:
-		return Check{CheckGateKey, StatusFail, err.Error(), "bind role " + RoleGate + " in namespace " + NamespaceGate}
+		return Check{CheckGateKey, StatusFail, ReasonUnchecked, err.Error(), "bind role " + RoleGate + " in namespace " + NamespaceGate}
 	case public == "":
-		return Check{CheckGateKey, StatusFail, "the gate key is missing", "run `kubectl changeward install` again"}
+		return Check{CheckGateKey, StatusFail, ReasonKeyMissing, "the gate key is missing", "run `kubectl changeward install` again"}
 	case public != d.history.epoch().GateKey:
-		return Check{CheckGateKey, StatusFail, "the gate key is not the one that the epoch names", "run `kubectl changeward install` again"}
+		return Check{CheckGateKey, StatusFail, ReasonGateKeyChanged, "the gate key is not the one that the epoch names", "run `kubectl changeward install` again"}
 	}
-	return Check{CheckGateKey, StatusOK, "the gate key is the one that the epoch names", ""}
+	return Check{CheckGateKey, StatusOK, "", "the gate key is the one that the epoch names", ""}
 }
 
 func (d examiner) digestKey(ctx context.Context) Check {
@@ -174,38 +139,38 @@ func (d examiner) digestKey(ctx context.Context) Check {
 	proposes, asked := d.client.may(ctx, authorizationv1.ResourceAttributes{Namespace: Namespace, Verb: "create", Resource: "secrets"})
 	switch {
 	case apierrors.IsForbidden(err) && asked == nil && !proposes:
-		return Check{CheckDigestKey, StatusOK, "only who proposes needs it", ""}
+		return Check{CheckDigestKey, StatusOK, "", "only who proposes needs it", ""}
 	case err != nil:
-		return Check{CheckDigestKey, StatusFail, err.Error(), "bind role " + RolePropose + " in namespace " + NamespaceGate}
+		return Check{CheckDigestKey, StatusFail, ReasonUnchecked, err.Error(), "bind role " + RolePropose + " in namespace " + NamespaceGate}
 	case !there:
-		return Check{CheckDigestKey, StatusFail, "the digest key is missing: plans with Secrets cannot be approved", "run `kubectl changeward install` again"}
+		return Check{CheckDigestKey, StatusFail, ReasonKeyMissing, "the digest key is missing: plans with Secrets cannot be approved", "run `kubectl changeward install` again"}
 	}
-	return Check{CheckDigestKey, StatusOK, "Secret values are bound by the digest key", ""}
+	return Check{CheckDigestKey, StatusOK, "", "Secret values are bound by the digest key", ""}
 }
 
 func (d examiner) admission(ctx context.Context) Check {
 	standing := Attest(ctx, d.cluster, d.history.epochs)
 	switch standing.Void {
 	case "":
-		return Check{CheckAdmission, StatusOK, fmt.Sprintf("the admission policies act, unchanged since epoch %d", standing.Epoch), ""}
+		return Check{CheckAdmission, StatusOK, "", fmt.Sprintf("the admission policies act, unchanged since epoch %d", standing.Epoch), ""}
 	case ReasonCanaryForbidden, ReasonAdmissionUnreadable:
-		return Check{CheckAdmission, StatusWarn, standing.Void + ": " + standing.Detail, "let a gate or an admin run the doctor"}
+		return Check{CheckAdmission, StatusWarn, standing.Void, standing.Void + ": " + standing.Detail, "let a gate or an admin run the doctor"}
 	}
-	return Check{CheckAdmission, StatusFail, standing.Void + ": " + standing.Detail, "run `kubectl changeward install` again: it shows what it will mend"}
+	return Check{CheckAdmission, StatusFail, standing.Void, standing.Void + ": " + standing.Detail, "run `kubectl changeward install` again: it shows what it will mend"}
 }
 
 func (d examiner) power(ctx context.Context) Check {
 	found, err := GateTooPowerful(ctx, d.client.typed)
 	switch {
 	case err != nil:
-		return Check{CheckPower, StatusFail, err.Error(), ""}
+		return Check{CheckPower, StatusFail, ReasonUnchecked, err.Error(), ""}
 	case len(found) > 0 && d.isGate():
-		return Check{CheckPower, StatusFail, ReasonGateTooPowerful + ": " + strings.Join(found, "; "),
+		return Check{CheckPower, StatusFail, ReasonGateTooPowerful, ReasonGateTooPowerful + ": " + strings.Join(found, "; "),
 			"bind roles " + RolePropose + " and " + RolePlan + " to the gate, and nothing that grants these"}
 	case len(found) > 0:
-		return Check{CheckPower, StatusOK, fmt.Sprintf("you are no gate; you could take the admission policies down (%d rights)", len(found)), ""}
+		return Check{CheckPower, StatusOK, "", fmt.Sprintf("you are no gate; you could take the admission policies down (%d rights)", len(found)), ""}
 	}
-	return Check{CheckPower, StatusOK, "you cannot take the admission policies down", ""}
+	return Check{CheckPower, StatusOK, "", "you cannot take the admission policies down", ""}
 }
 
 // separation lists who holds both the role to propose and the role to approve:
@@ -213,17 +178,17 @@ func (d examiner) power(ctx context.Context) Check {
 func (d examiner) separation(ctx context.Context) Check {
 	propose, err := d.holders(ctx, RolePropose)
 	if err != nil {
-		return Check{CheckSeparate, StatusWarn, err.Error(), "let an admin run the doctor"}
+		return unchecked(CheckSeparate, err)
 	}
 	approve, err := d.holders(ctx, RoleApprove)
 	if err != nil {
-		return Check{CheckSeparate, StatusWarn, err.Error(), "let an admin run the doctor"}
+		return unchecked(CheckSeparate, err)
 	}
 	both := slices.DeleteFunc(propose, func(name string) bool { return !slices.Contains(approve, name) })
 	if len(both) > 0 {
-		return Check{CheckSeparate, StatusWarn, "may propose and approve: " + strings.Join(both, ", "), "give each one role in the policy"}
+		return Check{CheckSeparate, StatusWarn, ReasonBothRoles, "may propose and approve: " + strings.Join(both, ", "), "give each one role in the policy"}
 	}
-	return Check{CheckSeparate, StatusOK, "nobody is bound both to propose and to approve", ""}
+	return Check{CheckSeparate, StatusOK, "", "nobody is bound both to propose and to approve", ""}
 }
 
 func (d examiner) holders(ctx context.Context, role string) ([]string, error) {

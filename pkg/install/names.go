@@ -42,6 +42,8 @@ const (
 	labelPartOf = "app.kubernetes.io/part-of"
 	partOf      = "changeward"
 	labelToken  = "changeward.dev/token" // name of the service account a binding was made for
+	// annotationExpires says when the newest token of a service account ends.
+	annotationExpires = "changeward.dev/token-expires"
 )
 
 // Reasons why nothing can be taken as attested now, or why a plan is refused.

@@ -57,6 +57,18 @@ func powers() []power {
 // error means that it could not be found out.
 func GateTooPowerful(ctx context.Context, typed kubernetes.Interface) ([]string, error) {
 	c := client{typed: typed}
+	group, ctx := errgroup.WithContext(ctx)
+	var asked, listed []string
+	group.Go(func() (err error) { asked, err = powersOf(ctx, c.may); return err })
+	group.Go(func() (err error) { listed, err = c.namedImpersonation(ctx); return err })
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("ask for own rights: %w", err)
+	}
+	return append(asked, listed...), nil
+}
+
+// powersOf asks about every power, as sentences about those that are held.
+func powersOf(ctx context.Context, may func(context.Context, authorizationv1.ResourceAttributes) (bool, error)) ([]string, error) {
 	all := powers()
 	found := make([][]string, len(all))
 	group, ctx := errgroup.WithContext(ctx)
@@ -66,7 +78,7 @@ func GateTooPowerful(ctx context.Context, typed kubernetes.Interface) ([]string,
 			for _, verb := range p.verbs {
 				question := p.what
 				question.Verb = verb
-				allowed, err := c.may(ctx, question)
+				allowed, err := may(ctx, question)
 				if err != nil {
 					return err
 				}
@@ -77,12 +89,10 @@ func GateTooPowerful(ctx context.Context, typed kubernetes.Interface) ([]string,
 			return nil
 		})
 	}
-	var listed []string
-	group.Go(func() (err error) { listed, err = c.namedImpersonation(ctx); return err })
 	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("ask for own rights: %w", err)
+		return nil, err
 	}
-	return append(sentences(all, found), listed...), nil
+	return sentences(all, found), nil
 }
 
 func sentences(all []power, found [][]string) []string {

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -130,11 +131,24 @@ func (c client) token(ctx context.Context, config *rest.Config, namespace string
 	if err != nil {
 		return Token{}, err
 	}
+	if err := c.note(ctx, namespace, options.Name, made.Status.ExpirationTimestamp.Time); err != nil {
+		return Token{}, err
+	}
 	if err := awaitToken(ctx, config, made.Status.Token, options.Role); err != nil {
 		return Token{}, fmt.Errorf("try the token of ServiceAccount/%s/%s: %w", namespace, options.Name, err)
 	}
 	return Token{Account: "system:serviceaccount:" + namespace + ":" + options.Name, Kubeconfig: kubeconfig,
 		Expires: made.Status.ExpirationTimestamp.UTC()}, nil
+}
+
+// note writes down when the newest token of a service account ends: the server
+// keeps no list of them.
+func (c client) note(ctx context.Context, namespace, name string, end time.Time) error {
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, annotationExpires, end.UTC().Format(time.RFC3339))
+	if _, err := c.typed.CoreV1().ServiceAccounts(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: partOf}); err != nil {
+		return fmt.Errorf("note the end of the token on ServiceAccount/%s/%s: %w", namespace, name, err)
+	}
+	return nil
 }
 
 // awaitToken waits until the server takes the token and knows its role, which
