@@ -205,7 +205,7 @@ func (o *decideOptions) show(ctx context.Context, session *cli.Session, request 
 	if warning := oddity(request); warning != "" {
 		o.streams.Note("warning: " + warning)
 	}
-	if dangerous(view.Plan) {
+	if dangerous(view.Plan) || o.confirm != "" { // digits of another plan are meant for another plan
 		hash := state.Hex(view.Plan.Hash)
 		question := fmt.Sprintf("this plan is dangerous. To approve %s (#%d), type the last four digits of its hash, which is shown above:", request.ID, request.Number)
 		return session.Asker().Digits(question, hash[len(hash)-4:], o.confirm, o.keys.Yes)

@@ -36,6 +36,7 @@ func TestAnApproverWhoSaysYesSigns(t *testing.T) {
 	t.Parallel()
 	s := shared(t).open(t)
 	change := s.proposed(t)
+	s.as("alice").run(t, "approve", change.ID, "--yes", "--confirm", "zzzz").exits(t, 1).tells(t, `"zzzz" is not the end of this plan's hash`)
 	got := s.as("alice").typing("y\n").run(t, "approve", change.ID).exits(t, 0).tells(t, "approve "+change.ID+" (#", ")? [y/N] ")
 	got.prints(t, "approved "+change.ID)
 	var list struct {

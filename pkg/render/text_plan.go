@@ -36,7 +36,8 @@ func (l *lines) hooks(p *plan.Plan) {
 	var hooks []string
 	for _, change := range p.Changes {
 		if change.Body.Operation == plan.Hook {
-			hooks = append(hooks, fmt.Sprintf("%s (%s)", Object(change.Body.Key()), Escape(strings.Join(change.Body.Phases, ", "))))
+			phases := cmp.Or(strings.Join(change.Body.Phases, ", "), "no phase that is known")
+			hooks = append(hooks, fmt.Sprintf("%s (%s)", Object(change.Body.Key()), Escape(phases)))
 		}
 	}
 	if len(hooks) > 0 {

@@ -106,6 +106,12 @@ func TestARequestAndItsListAreReadable(t *testing.T) {
 	golden.Assert(t, Style{}.Request(r)+Requests([]gate.Request{r}, now), t.Name()+".golden")
 }
 
+func TestAHookThatNeverRunsSaysSo(t *testing.T) {
+	var p plan.Plan
+	p.Changes = []plan.Change{{Body: plan.Body{Operation: plan.Hook, Kind: "Job", Namespace: "a", Name: "b"}}}
+	assert.Assert(t, strings.Contains(Style{}.Plan(PlanView{Plan: &p}), "a/Job/b (no phase that is known)"))
+}
+
 func TestRowsThatFollowATableAreAlignedWithIt(t *testing.T) {
 	one, other := storyRequest(), storyRequest()
 	other.ID, other.Header.Scope = "c_000000000001", "a/much/longer/scope"
