@@ -138,6 +138,19 @@ func (s stage) decide(t *testing.T, gate person, id, file string) {
 	s.alice.run(t, "show", id, "-o", "json").exits(t, 0).is(t, "ChangeRequest")
 }
 
+// replay asks what a draft would have said of the plans that are recorded.
+func (s stage) replay(t *testing.T, same string) {
+	none := s.alice.run(t, "policy", "diff", same, "-o", "json").exits(t, 0).is(t, "PolicyDiff")
+	assert.Equal(t, none["replayed"], 2.0)
+	strict := manifest(t, "strict.yaml", "apiVersion: changeward.dev/v1alpha1\nkind: Policy\nspec: {clusterName: demo, default: deny}\n")
+	found := s.alice.run(t, "policy", "diff", "-f", strict, "-o", "json").exits(t, 3).is(t, "PolicyDiff")
+	first := found["differences"].([]any)[0].(map[string]any)
+	assert.Equal(t, first["before"].(map[string]any)["verdict"].(map[string]any)["decision"], "approval-required")
+	assert.Equal(t, first["after"].(map[string]any)["verdict"].(map[string]any)["decision"], "denied")
+	s.alice.run(t, "policy", "diff", strict).exits(t, 3).says(t, "  now    approval-required: 1 of ", "  draft  denied", "2 of 2 recorded plans get another answer")
+	s.alice.run(t, "policy", "diff", manifest(t, "bad.yaml", "kind: Policy\nspec: {rulez: []}\n"), "-o", "json").exits(t, 1).is(t, "Error")
+}
+
 // settings are policy and keys.
 func (s stage) settings(t *testing.T, id string) {
 	var shown struct{ Source string }
@@ -145,6 +158,7 @@ func (s stage) settings(t *testing.T, id string) {
 	out.is(t, "Policy")
 	assert.NilError(t, json.Unmarshal([]byte(out.stdout), &shown))
 	policy := manifest(t, "policy.yaml", shown.Source+"# looked at\n")
+	s.replay(t, policy)
 	s.admin.run(t, "policy", "set", policy, "-o", "json", "--yes").exits(t, 0).is(t, "PolicySet")
 	s.admin.run(t, "policy", "set", "-f", policy, "-o", "json", "--yes").exits(t, 0).is(t, "PolicySet")
 	s.admin.run(t, "policy", "set", policy, "--yes").exits(t, 0).says(t, " is in force already\n")

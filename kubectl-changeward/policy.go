@@ -9,7 +9,7 @@ import (
 
 func newPolicy(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	return cli.Group("policy", "show, test and set the policy", newPolicyShow(streams, cluster), newPolicySet(streams, cluster),
-		newPolicyTest(streams, cluster), newPolicyExplain(streams, cluster))
+		newPolicyTest(streams, cluster), newPolicyDiff(streams, cluster), newPolicyExplain(streams, cluster))
 }
 
 const policyShowLong = `Show the policy in force, as it was set. It is a signed, versioned record in the cluster.`

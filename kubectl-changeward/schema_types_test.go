@@ -22,6 +22,7 @@ func documents() map[string]any {
 		render.KindChangeRequest: render.ChangeRequest{}, render.KindChangeRequestList: render.ChangeRequestList{},
 		render.KindDecisionList: render.DecisionList{}, render.KindError: render.Error{},
 		render.KindPolicy: render.Policy{}, render.KindPolicySet: render.PolicySet{},
+		render.KindPolicyDiff:       render.PolicyDiff{},
 		render.KindPolicyTestReport: render.PolicyTestReport{}, render.KindPolicyExplanation: render.PolicyExplanation{},
 		render.KindInstallResult: render.StepsResult{}, render.KindUninstallResult: render.StepsResult{},
 		render.KindDoctorReport: render.DoctorReport{}, render.KindToken: render.Token{},

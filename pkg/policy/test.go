@@ -53,6 +53,10 @@ func decider(j Judgement, want string) string {
 	return strings.Join(rules, ", ")
 }
 
+// Asks says whom a judgement asks, "no requirement" for nobody; equal texts mean
+// equal requirements, in whatever order and by whatever rule.
+func (j Judgement) Asks() string { return needsText(j.Requirements, false) }
+
 // needsText lists requirements in one order, so that two lists compare.
 func needsText(needs []Requirement, named bool) string {
 	var texts []string

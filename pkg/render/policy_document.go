@@ -14,6 +14,7 @@ const (
 	KindPolicySet         = "PolicySet"
 	KindPolicyTestReport  = "PolicyTestReport"
 	KindPolicyExplanation = "PolicyExplanation"
+	KindPolicyDiff        = "PolicyDiff"
 )
 
 // Policy answers `policy show -o json`. Source is the text as it was set.
