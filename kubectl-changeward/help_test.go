@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -39,6 +40,15 @@ func TestEveryVerbExplainsItselfWithExamplesAsTyped(t *testing.T) {
 		answer := stranger(t).run(t, append(strings.Fields(path)[2:], "--help")...).exits(t, 0)
 		answer.says(t, "Usage:\n  "+path)
 		assert.Assert(t, !strings.Contains(answer.stdout, "--as-group"), "%s lists kubeconfig flags", path)
+	}
+}
+
+func TestFlagsShowTheTypeOfTheirValueAndNoOtherWords(t *testing.T) {
+	line := regexp.MustCompile(`^ +(-\w, )?--\S+( \S+)? {3}`) // words in backticks would be taken for the value's type
+	for _, verb := range verbs(newRoot(cli.Streams{Program: "kubectl changeward"})) {
+		for usage := range strings.Lines(verb.LocalFlags().FlagUsages()) {
+			assert.Check(t, line.MatchString(usage), "%s %s", verb.CommandPath(), usage)
+		}
 	}
 }
 

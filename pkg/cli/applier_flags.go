@@ -37,7 +37,7 @@ func (f *applierFlags) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&f.name, "applier", nameAuto, "who will apply: "+strings.Join(applierNames(), ", ")+"; auto guesses by who applied each object last")
 	flags.StringVar(&f.manager, "field-manager", "", "the field manager that kubectl apply will be given, if any")
 	flags.BoolVar(&f.forceConflicts, "force-conflicts", false, "server-side: take fields over from other managers")
-	flags.BoolVar(&f.force, "force", false, "kubectl-client: plan for `kubectl apply --force`, which deletes and creates anew what cannot be changed")
+	flags.BoolVar(&f.force, "force", false, "kubectl-client: plan for kubectl apply --force, which deletes and creates anew what cannot be changed")
 	// The flag is the command's own, so that this cannot fail.
 	_ = cmd.RegisterFlagCompletionFunc("applier", cobra.FixedCompletions(applierNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("field-manager", cobra.NoFileCompletions)

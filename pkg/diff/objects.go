@@ -24,6 +24,7 @@ import (
 //     its length stays, and changes whole when it does not. A list whose
 //     entries cannot be told apart (a key twice, which live objects do hold, or
 //     no key at all) changes whole, too.
+//   - No path has two transitions: a list that becomes null is one change.
 //   - The sequence is that of the walk: map keys by their bytes; in a list
 //     first the entries of LIVE by selector, then the added ones in MERGED's
 //     order, then the order. It is stable, and it is hashed.
@@ -72,8 +73,13 @@ func (w *walk) compare(path string, atom schema.Atom, live, merged, desired any)
 	case merged == absent{}:
 		w.remove(path, live)
 	case container(live) || container(merged):
+		start := len(w.found)
 		w.compare(path, atom, live, absent{}, desired)
 		w.compare(path, atom, absent{}, merged, desired)
+		if both := w.found[start:]; len(both) == 2 && both[0].Path == path && both[1].Path == path {
+			w.found = w.found[:start]
+			w.change(path, live, merged) // one path never has two transitions: they are looked up by it
+		}
 	default:
 		w.change(path, live, merged)
 	}

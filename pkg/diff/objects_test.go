@@ -11,6 +11,19 @@ import (
 	"github.com/changeward/changeward/state"
 )
 
+func TestNoPathHasTwoTransitions(t *testing.T) {
+	values := []string{`{}`, `{a: null}`, `{a: 1}`, `{a: x}`, `{a: []}`, `{a: [1]}`, `{a: [1, 2]}`, `{a: [{b: 1}]}`, `{a: {}}`, `{a: {b: 1}}`, `{a: {b: {}}}`}
+	for _, live := range values {
+		for _, merged := range values {
+			seen := map[string]bool{}
+			for _, transition := range diff.Objects(decoded(t, live), decoded(t, merged), nil, nil) {
+				assert.Check(t, !seen[transition.Path], "%s to %s: %s", live, merged, transition.Path)
+				seen[transition.Path] = true
+			}
+		}
+	}
+}
+
 func TestTransitions(t *testing.T) {
 	pod := realSchemas(t).of(t, "v1", "Pod")
 	env := func(entries string) string { return `spec: {containers: [{name: c, env: [` + entries + `]}]}` }
@@ -30,7 +43,8 @@ func TestTransitions(t *testing.T) {
 		{name: "null is a value", live: `{a: null}`, merged: `{}`, want: []string{`- a: null`}},
 		{name: "null becomes a value", live: `{a: null}`, merged: `{a: 1}`, want: []string{`a: null → 1`}},
 		{name: "a scalar becomes a map", live: `{a: 1}`, merged: `{a: {b: 1}}`, want: []string{`- a: 1`, `+ a.b: 1`}},
-		{name: "a list becomes a scalar", live: `{a: [1]}`, merged: `{a: x}`, want: []string{`- a: [1]`, `+ a: "x"`}},
+		{name: "a list becomes a scalar", live: `{a: [1]}`, merged: `{a: x}`, want: []string{`a: [1] → "x"`}},
+		{name: "a list becomes null", live: `{a: [1]}`, merged: `{a: null}`, want: []string{`a: [1] → null`}},
 		{name: "64 bits are exact", live: `{a: 9007199254740993}`, merged: `{a: 9007199254740992}`, want: []string{`a: 9007199254740993 → 9007199254740992`}},
 		{name: "a number is no string", live: `{a: 1}`, merged: `{a: "1"}`, want: []string{`a: 1 → "1"`}},
 		{name: "without a schema a list is atomic", live: `{a: [{name: x}]}`, merged: `{a: [{name: z}]}`, want: []string{`a[0].name: "x" → "z"`}},

@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,6 +39,10 @@ func (o *observer) replace(ctx context.Context, t *target, m *moment) error {
 	}
 	m.merged, m.posted, m.replaced = posted, posted, true
 	m.taken = nil
+	if finalizers := m.live.GetFinalizers(); len(finalizers) > 0 {
+		m.treatment.Notes = append(slices.Clone(m.treatment.Notes), "it is gone, and made anew, only once its finalizers are removed ("+
+			strings.Join(finalizers, ", ")+"): an applier that waits in vain leaves it deleted")
+	}
 	return nil
 }
 

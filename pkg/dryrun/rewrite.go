@@ -3,8 +3,11 @@ package dryrun
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,11 +41,41 @@ func (o *observer) rewrite(ctx context.Context, t *target, m *moment) error {
 	}
 	final.SetResourceVersion(m.live.GetResourceVersion())
 	merged, err := t.put(ctx, final, m.treatment.Applier.Manager, metav1.FieldValidationIgnore)
-	if err == nil {
+	switch {
+	case err == nil:
 		m.plain, m.merged = m.merged, merged
 		m.pending, m.rewritten = false, true
+	case apierrors.IsInvalid(err) && m.treatment.Before == nil && m.treatment.After != nil:
+		// The first patch and the take-over stand. That the second patch
+		// fails is no more than a warning of kubectl.
+		m.merged = m.merged.DeepCopy()
+		if err := m.treatment.After(m.merged); err != nil {
+			return fmt.Errorf("rewrite managed fields as the applier does: %w", err)
+		}
+		m.pending, m.rewritten = false, true
+		m.treatment.Notes = append(slices.Clone(m.treatment.Notes), refusedAgain(err, m.treatment.Applier.Manager))
+		return nil
 	}
 	return unlessRaced(err)
+}
+
+// refusedAgain says what the second patch fails on. It names fields only: the
+// server's text may repeat values.
+func refusedAgain(err error, manager string) string {
+	fields := "what the server requires"
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Details != nil {
+		var named []string
+		for _, cause := range status.Status().Details.Causes {
+			if cause.Field != "" {
+				named = append(named, cause.Field)
+			}
+		}
+		if len(named) > 0 {
+			fields = strings.Join(named, ", ")
+		}
+	}
+	return "this apply succeeds with a warning, and the next one fails: " + manager +
+		" takes over what client-side apply held, and the manifest lacks " + fields
 }
 
 // unlessRaced drops the refusal of a write at a resourceVersion that has

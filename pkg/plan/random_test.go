@@ -57,6 +57,7 @@ func TestAForeignWriteInBetweenIsNotTakenForRandom(t *testing.T) {
 	}{
 		"elsewhere":            {`data: {a: "1", m: "1"}`, `data: {a: "2", m: "1"}`, `data: {a: "1", m: "7"}`, `data: {a: "2", m: "7"}`, false},
 		"what changes":         {`data: {a: "1"}`, `data: {a: "2"}`, `data: {a: "0"}`, `data: {a: "2"}`, true},
+		"a list becomes null":  {`data: {a: [x]}`, `data: {a: null}`, `data: {a: [x]}`, `data: {a: null}`, false},
 		"what was equal":       {`data: {a: "1", b: "1"}`, `data: {a: "2", b: "1"}`, `data: {a: "1", b: "0"}`, `data: {a: "2", b: "1"}`, true},
 		"applied in between":   {`data: {a: "1"}`, `data: {a: "2"}`, `data: {a: "2"}`, `data: {a: "2"}`, true},
 		"created in between":   {"", `data: {a: "2"}`, `data: {a: "2"}`, `data: {a: "2"}`, true},

@@ -114,7 +114,7 @@ func (l *loader) path(path string) {
 
 // directory reads the .json, .yaml and .yml files of a directory.
 func (l *loader) directory(dir string) {
-	found := false
+	found, skipped := false, false
 	// WalkDir does not follow a link, not even as its root.
 	root := dir
 	if target, err := filepath.EvalSymlinks(dir); err == nil {
@@ -130,6 +130,7 @@ func (l *loader) directory(dir string) {
 			found = true // not empty: unreadable
 			l.problem(name, manifest.ReasonUnreadable, cause(err))
 		case entry.IsDir() && path != root && !l.options.Recursive:
+			skipped = true
 			return fs.SkipDir
 		case !entry.IsDir():
 			found = l.entry(root, name) || found
@@ -139,8 +140,12 @@ func (l *loader) directory(dir string) {
 	if err != nil {
 		l.problem(dir, manifest.ReasonUnreadable, cause(err))
 	}
+	text := "no .yaml, .yml or .json file in this directory"
+	if skipped {
+		text += ", and directories below it are read with -R only"
+	}
 	if !found {
-		l.problem(dir, manifest.ReasonNoFiles, "no .yaml, .yml or .json file in this directory")
+		l.problem(dir, manifest.ReasonNoFiles, text)
 	}
 }
 

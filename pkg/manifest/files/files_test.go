@@ -96,6 +96,12 @@ func TestEveryInputThatCannotBeReadIsNamed(t *testing.T) {
 	})
 }
 
+func TestADirectoryOfDirectoriesSaysHowTheyAreRead(t *testing.T) {
+	dir := fs.NewDir(t, "nested", fs.WithDir("apps", fs.WithDir("shop", fs.WithFile("a.yaml", configMap("a"))))).Path()
+	_, problems := load(dir, files.Options{Filenames: []string{"apps"}})
+	assert.DeepEqual(t, problems, []string{"NoFiles /apps: no .yaml, .yml or .json file in this directory, and directories below it are read with -R only"})
+}
+
 func TestAPipeIsReadWhereItIsNamedAndNotFoundInADirectory(t *testing.T) {
 	dir := fs.NewDir(t, "pipe", fs.WithFile("a.yaml", configMap("a"))).Path()
 	pipe := filepath.Join(dir, "pipe.yaml")
