@@ -133,8 +133,11 @@ func (s *stage) listen() {
 			s.note(r.Name, r.Reason, r.Detail)
 		}
 		for _, r := range ledger.Requests() {
-			for _, d := range r.Decisions {
-				s.note(d.Record.Name, d.Reason, d.Detail)
+			if !slices.ContainsFunc(s.requests, func(own gate.Request) bool { return own.ID == r.ID }) {
+				continue
+			}
+			for _, d := range r.Decisions { // of two in one second, either may be the one that counts
+				s.heard = append(s.heard, fmt.Sprint(d.Record.Name, " ", d.Reason, " ", d.Detail))
 			}
 		}
 	}

@@ -59,10 +59,15 @@ func (g *Gate) gather(ctx context.Context, want extent) (all, index records, err
 		all, err = g.read(ctx, types())
 		return all, all, err
 	}
+	// Names first: what is written after them is seen in what follows, or takes
+	// the name that this gate then asks for. The other way round, it would be in
+	// the names alone, and the same plan would get the next number.
+	if index, err = g.index(ctx); err != nil {
+		return nil, nil, err
+	}
 	var scoped, alike records
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) { all, err = g.read(inner, trustTypes()); return })
-	group.Go(func() (err error) { index, err = g.index(inner); return })
 	group.Go(func() (err error) {
 		scoped, err = g.labelled(inner, state.Selector{Scope: state.ScopeLabel(want.scope)})
 		return
