@@ -59,7 +59,7 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 		return nil, err
 	}
 	p := &planning{input: input}
-	if p.kinds, err = s.Client.Kinds(ctx); err != nil {
+	if p.kinds, err = s.Client.KindsFor(ctx, objects); err != nil {
 		return nil, err
 	}
 	s.Gate.Gone = func(ctx context.Context, b plan.Body) (bool, error) { return s.Client.Gone(ctx, p.kinds, b) }

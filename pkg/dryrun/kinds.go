@@ -1,14 +1,20 @@
 package dryrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
+
+	"github.com/changeward/changeward/pkg/manifest"
 )
 
 // Kinds is what the server served at one moment. It does not change; read it
@@ -47,6 +53,44 @@ func (c *Client) Kinds(ctx context.Context) (*Kinds, error) {
 	}
 	return k, nil
 }
+
+// KindsFor is Kinds that looks twice where a kind of these objects is unknown:
+// a server that has just been started names its own kinds before those that
+// definitions bring, until it says that it is ready.
+func (c *Client) KindsFor(ctx context.Context, objects []manifest.Object) (*Kinds, error) {
+	kinds, err := c.Kinds(ctx)
+	if err != nil || !slices.ContainsFunc(objects, kinds.lacks) {
+		return kinds, err
+	}
+	if err := c.ready(ctx); err != nil {
+		return nil, wrap("a kind of the manifests is unknown, and the server does not say that it is ready", err)
+	}
+	return c.Kinds(ctx)
+}
+
+func (k *Kinds) lacks(object manifest.Object) bool {
+	_, known := k.served[gvkOf(object)]
+	return !known
+}
+
+// ready waits a few seconds for the server to say that it is ready. A server
+// that keeps that to itself has to be believed.
+func (c *Client) ready(ctx context.Context) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		last = c.discovery.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		return last == nil || apierrors.IsForbidden(last) || apierrors.IsUnauthorized(last) || apierrors.IsNotFound(last), nil
+	})
+	if err != nil {
+		return cmp.Or(ctx.Err(), last, err)
+	}
+	return nil
+}
+
+const (
+	readyInterval = 500 * time.Millisecond
+	readyTimeout  = 10 * time.Second
+)
 
 func (k *Kinds) add(list *metav1.APIResourceList) error {
 	groupVersion, err := schema.ParseGroupVersion(list.GroupVersion)

@@ -29,30 +29,19 @@ type scope struct {
 
 func (s *scope) String() string { return fmt.Sprintf("set %d as %s", s.set, s.applier.name) }
 
-// planner is one connection to the server, as a gate that runs has it.
-type planner struct {
-	client *dryrun.Client
-	kinds  *dryrun.Kinds
-}
-
-func (c *cluster) newPlanner(ctx context.Context) (*planner, error) {
-	client, err := dryrun.New(c.rotating)
+// replan plans a scope as the gate does, and runs the gate.
+func (s *scope) replan(ctx context.Context, client *dryrun.Client, uid string) (*gate.Result, error) {
+	objects, problems := manifest.Parse("set.yaml", []byte(manifests(s.set, s.namespace, 2)))
+	kinds, err := client.KindsFor(ctx, objects)
 	if err != nil {
 		return nil, err
 	}
-	kinds, err := client.Kinds(ctx)
-	return &planner{client: client, kinds: kinds}, err
-}
-
-// replan plans a scope as the gate does, and runs the gate.
-func (s *scope) replan(ctx context.Context, p *planner, uid string) (*gate.Result, error) {
-	objects, problems := manifest.Parse("set.yaml", []byte(manifests(s.set, s.namespace, 2)))
-	set, unresolved := manifest.Resolve(objects, p.kinds, s.namespace)
+	set, unresolved := manifest.Resolve(objects, kinds, s.namespace)
 	if problems = append(problems, unresolved...); len(problems) > 0 {
 		return nil, problems[0]
 	}
-	options := dryrun.ObserveOptions{Kinds: p.kinds, Applier: s.applier.plans, Masker: manifest.NewMasker([]byte("the key of the soak"), uid, false)}
-	observations, err := p.client.Observe(ctx, set, options)
+	options := dryrun.ObserveOptions{Kinds: kinds, Applier: s.applier.plans, Masker: manifest.NewMasker([]byte("the key of the soak"), uid, false)}
+	observations, err := client.Observe(ctx, set, options)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +50,7 @@ func (s *scope) replan(ctx context.Context, p *planner, uid string) (*gate.Resul
 	if err != nil {
 		return nil, err
 	}
-	if in.Observations, err = p.client.Repeat(ctx, set, observations, built, options); err != nil {
+	if in.Observations, err = client.Repeat(ctx, set, observations, built, options); err != nil {
 		return nil, err
 	}
 	if built, err = plan.Build(in); err != nil {
@@ -76,9 +65,9 @@ func (s *scope) replan(ctx context.Context, p *planner, uid string) (*gate.Resul
 }
 
 // settle makes version 1 live, plans version 2, and has it approved.
-func (s *scope) settle(t *testing.T, c *cluster, p *planner) error {
+func (s *scope) settle(t *testing.T, c *cluster, client *dryrun.Client) error {
 	s.applier.apply(t, c.Cluster, manifests(s.set, s.namespace, 1))
-	first, err := s.replan(t.Context(), p, c.uid)
+	first, err := s.replan(t.Context(), client, c.uid)
 	if err != nil {
 		return err
 	}

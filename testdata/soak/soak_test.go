@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gotest.tools/v3/assert"
 
+	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/state"
@@ -80,7 +81,7 @@ func (s *soak) settle(t *testing.T) {
 		}
 	}
 	s.mutate(t, all)
-	p, err := s.newPlanner(t.Context())
+	client, err := dryrun.New(s.rotating)
 	assert.NilError(t, err)
 	var group errgroup.Group
 	group.SetLimit(s.workers)
@@ -88,7 +89,7 @@ func (s *soak) settle(t *testing.T) {
 	for _, one := range all {
 		group.Go(func() error {
 			defer func() { s.scopes <- one }()
-			if err := one.settle(t, s.cluster, p); err != nil {
+			if err := one.settle(t, s.cluster, client); err != nil {
 				return fmt.Errorf("%s: %w", one, err)
 			}
 			return nil
@@ -130,30 +131,30 @@ func (s *soak) enough() bool { return s.replanned.Load() >= s.replans && s.drift
 // work is one planner: a gate that runs, then another, with a connection of
 // its own that is made anew now and then.
 func (s *soak) work(ctx context.Context, t *testing.T) {
-	var p *planner
+	var client *dryrun.Client
 	for i := 0; ctx.Err() == nil && !s.enough(); i++ {
-		if p == nil || i%25 == 0 {
-			fresh, err := s.newPlanner(ctx)
+		if client == nil || i%25 == 0 {
+			fresh, err := dryrun.New(s.rotating)
 			if err != nil {
 				s.check(ctx, t, s.cluster.restarted.Load(), err, "connect")
 				continue
 			}
-			p = fresh
+			client = fresh
 		}
 		one := <-s.scopes
 		quiet := s.noise.watch(one)
 		if due := s.replanned.Load() * s.drifts / s.replans; s.drifted.Load() < min(due+1, s.drifts) {
-			s.drift(ctx, t, p, one)
+			s.drift(ctx, t, client, one)
 		}
-		s.replan(ctx, t, p, one)
+		s.replan(ctx, t, client, one)
 		quiet()
 		s.scopes <- one
 	}
 }
 
 // replan must find the approval as it was.
-func (s *soak) replan(ctx context.Context, t *testing.T, p *planner, one *scope) {
-	result, err := s.gate(ctx, t, p, one)
+func (s *soak) replan(ctx context.Context, t *testing.T, client *dryrun.Client, one *scope) {
+	result, err := s.gate(ctx, t, client, one)
 	if err != nil {
 		return
 	}
@@ -170,7 +171,7 @@ func (s *soak) replan(ctx context.Context, t *testing.T, p *planner, one *scope)
 }
 
 // drift changes a field, which the gate must see, and puts it back.
-func (s *soak) drift(ctx context.Context, t *testing.T, p *planner, one *scope) {
+func (s *soak) drift(ctx context.Context, t *testing.T, client *dryrun.Client, one *scope) {
 	d := one.choose()
 	since := s.restarted.Load()
 	if err := d.seed(ctx, s.noise); err != nil {
@@ -178,7 +179,7 @@ func (s *soak) drift(ctx context.Context, t *testing.T, p *planner, one *scope) 
 		s.undo(ctx, t, one)
 		return
 	}
-	if result, err := s.gate(ctx, t, p, one); err == nil {
+	if result, err := s.gate(ctx, t, client, one); err == nil {
 		s.drifted.Add(1)
 		found, attributed := d.found(result)
 		if found {
@@ -204,9 +205,9 @@ func (s *soak) undo(ctx context.Context, t *testing.T, one *scope) {
 
 // gate runs once. An error is reported already, unless a restart of the server
 // came in its way.
-func (s *soak) gate(ctx context.Context, t *testing.T, p *planner, one *scope) (*gate.Result, error) {
+func (s *soak) gate(ctx context.Context, t *testing.T, client *dryrun.Client, one *scope) (*gate.Result, error) {
 	since := s.restarted.Load()
-	result, err := one.replan(ctx, p, s.uid)
+	result, err := one.replan(ctx, client, s.uid)
 	if err == nil && result.Verdict.Decision == state.VerdictError && !conflicting(result) {
 		err = fmt.Errorf("%v\n%s", result.Verdict.Reasons, plan.Text(result.Plan))
 	}
