@@ -30,7 +30,7 @@ bench: build controlplane ## speed and memory, as ratios measured in one run
 year: build controlplane ## what the records of a year cost a gate, and what an archive brings back
 	go run ./testdata/year
 
-soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none may be lost, no drift missed (10 to 25 minutes)
+soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none may be lost, no drift missed (5 to 25 minutes)
 	SOAK=full go test -count=1 -timeout 40m -v -run TestSoak ./testdata/soak
 
 lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
