@@ -17,35 +17,25 @@ const policyShowLong = `Show the policy in force, as it was set. It is a signed,
 func newPolicyShow(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	var output cli.OutputFlag
 	var version int
-	cmd := &cobra.Command{
+	cmd := showVerb(cobra.Command{
 		Use: "show", Short: "show the policy in force", Long: policyShowLong,
 		Example: "  kubectl changeward policy show > policy.yaml\n  kubectl changeward policy show --version 3",
-		Args:    cli.Args(0, 0, "no arguments"), ValidArgsFunction: cli.CompleteNothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := output.Validate(); err != nil {
-				return err
-			}
-			session, err := cli.Connect(cmd.Context(), cluster, streams, cli.NeedsRecords)
-			if err != nil {
-				return err
-			}
-			source, err := session.Ledger.PolicySource(version)
-			if err != nil {
-				return err
-			}
-			if version == 0 {
-				_, version = session.Ledger.Policy()
-			}
-			return streams.Print(output, cli.Result{
-				Text: func() string { return render.EscapeBlock(source) },
-				JSON: func() any {
-					return render.Policy{Type: render.Head(render.KindPolicy), Version: version, Source: source}
-				},
-			})
-		},
-	}
+	}, streams, cluster, &output, func(session *cli.Session) error {
+		source, err := session.Ledger.PolicySource(version)
+		if err != nil {
+			return err
+		}
+		if version == 0 {
+			_, version = session.Ledger.Policy()
+		}
+		return streams.Print(output, cli.Result{
+			Text: func() string { return render.EscapeBlock(source) },
+			JSON: func() any {
+				return render.Policy{Type: render.Head(render.KindPolicy), Version: version, Source: source}
+			},
+		})
+	})
 	cmd.Flags().IntVar(&version, "version", 0, "an earlier version (default: the one in force)")
-	cluster.AddFlags(cmd, streams)
 	output.AddFlag(cmd)
 	return cmd
 }

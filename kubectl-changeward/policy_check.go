@@ -31,21 +31,9 @@ type policyTestOptions struct {
 
 func newPolicyTest(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o := &policyTestOptions{streams: streams, cluster: cluster}
-	cmd := &cobra.Command{
+	cmd := fileVerb(cobra.Command{
 		Use: "test FILE", Short: "test a policy against sample plans", Long: policyTestLong, Example: policyTestExample,
-		Args: cli.Args(0, 1, "one file of cases"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if o.tests, err = oneFile(o.tests, args); err != nil {
-				return err
-			}
-			if err := o.output.Validate(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
-	}
-	cmd.Flags().StringVarP(&o.tests, "filename", "f", "", "the same as FILE")
+	}, "one file of cases", "the same as FILE", &o.tests, &o.output, o.run)
 	cmd.Flags().StringVar(&o.policy, "policy", "", "file of the policy (default: the one in force)")
 	cluster.AddFlags(cmd, streams)
 	o.output.AddFlag(cmd)

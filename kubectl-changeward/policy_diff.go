@@ -34,21 +34,9 @@ type policyDiffOptions struct {
 
 func newPolicyDiff(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o := &policyDiffOptions{streams: streams, cluster: cluster}
-	cmd := &cobra.Command{
+	cmd := fileVerb(cobra.Command{
 		Use: "diff FILE", Short: "replay recorded plans under a draft", Long: policyDiffLong, Example: policyDiffExample,
-		Args: cli.Args(0, 1, "one file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if o.file, err = oneFile(o.file, args); err != nil {
-				return err
-			}
-			if err := o.output.Validate(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
-	}
-	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "the same as FILE; - is standard input")
+	}, "one file", "the same as FILE; - is standard input", &o.file, &o.output, o.run)
 	cluster.AddFlags(cmd, streams)
 	o.output.AddFlag(cmd)
 	return cmd

@@ -42,21 +42,9 @@ type policySetOptions struct {
 
 func newPolicySet(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o := &policySetOptions{streams: streams, cluster: cluster}
-	cmd := &cobra.Command{
+	cmd := fileVerb(cobra.Command{
 		Use: "set FILE", Short: "set the next version of the policy", Long: policySetLong, Example: policySetExample,
-		Args: cli.Args(0, 1, "one file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if o.file, err = oneFile(o.file, args); err != nil {
-				return err
-			}
-			if err := o.output.Validate(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
-	}
-	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "the same as FILE; - is standard input")
+	}, "one file", "the same as FILE; - is standard input", &o.file, &o.output, o.run)
 	cmd.Flags().BoolVar(&o.noBindings, "no-bindings", false, "leave role bindings as they are")
 	cluster.AddFlags(cmd, streams)
 	o.keys.AddFlags(cmd)
@@ -218,15 +206,4 @@ func readInput(streams cli.Streams, file string) ([]byte, error) {
 		return cli.ReadAll(streams.In)
 	}
 	return os.ReadFile(file)
-}
-
-// oneFile is the file that an argument or -f names.
-func oneFile(flag string, args []string) (string, error) {
-	switch {
-	case len(args) == 1 && flag == "":
-		return args[0], nil
-	case len(args) == 0 && flag != "":
-		return flag, nil
-	}
-	return "", cli.Usage("name one file, as an argument or with -f")
 }

@@ -80,22 +80,12 @@ not-on-roster: counts for nothing.`
 
 func newSignerList(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	var output cli.OutputFlag
-	cmd := &cobra.Command{
+	cmd := showVerb(cobra.Command{
 		Use: "list", Short: "list the enrolled keys", Long: signerListLong,
 		Example: "  kubectl changeward signer list\n  kubectl changeward signer list -o json",
-		Args:    cli.Args(0, 0, "no arguments"), ValidArgsFunction: cli.CompleteNothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := output.Validate(); err != nil {
-				return err
-			}
-			session, err := cli.Connect(cmd.Context(), cluster, streams, cli.NeedsRecords)
-			if err != nil {
-				return err
-			}
-			return printSigners(streams, output, session)
-		},
-	}
-	cluster.AddFlags(cmd, streams)
+	}, streams, cluster, &output, func(session *cli.Session) error {
+		return printSigners(streams, output, session)
+	})
 	output.AddFlag(cmd, cli.FormatName)
 	return cmd
 }

@@ -25,31 +25,21 @@ of the keys that are enrolled.`
 
 func newRosterShow(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	var output cli.OutputFlag
-	cmd := &cobra.Command{
+	cmd := showVerb(cobra.Command{
 		Use: "show", Short: "show the roster", Long: rosterShowLong, Example: "  kubectl changeward signer roster show > roster.yaml",
-		Args: cli.Args(0, 0, "no arguments"), ValidArgsFunction: cli.CompleteNothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := output.Validate(); err != nil {
-				return err
-			}
-			session, err := cli.Connect(cmd.Context(), cluster, streams, cli.NeedsRecords)
-			if err != nil {
-				return err
-			}
-			text, version, roster, err := rosterInForce(session)
-			if err != nil {
-				return err
-			}
-			if version == 0 {
-				streams.Note("note: there is no roster yet; this is a draft of the keys that are enrolled")
-			}
-			return streams.Print(output, cli.Result{
-				Text: func() string { return render.EscapeBlock(text) },
-				JSON: func() any { return render.RosterDocument(version, roster) },
-			})
-		},
-	}
-	cluster.AddFlags(cmd, streams)
+	}, streams, cluster, &output, func(session *cli.Session) error {
+		text, version, roster, err := rosterInForce(session)
+		if err != nil {
+			return err
+		}
+		if version == 0 {
+			streams.Note("note: there is no roster yet; this is a draft of the keys that are enrolled")
+		}
+		return streams.Print(output, cli.Result{
+			Text: func() string { return render.EscapeBlock(text) },
+			JSON: func() any { return render.RosterDocument(version, roster) },
+		})
+	})
 	output.AddFlag(cmd)
 	return cmd
 }
@@ -78,22 +68,10 @@ type rosterSetOptions struct {
 
 func newRosterSet(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	o := &rosterSetOptions{streams: streams, cluster: cluster}
-	cmd := &cobra.Command{
+	cmd := fileVerb(cobra.Command{
 		Use: "set FILE", Short: "set the next version of the roster", Long: rosterSetLong,
 		Example: "  kubectl changeward signer roster show > roster.yaml\n  kubectl changeward signer roster set roster.yaml",
-		Args:    cli.Args(0, 1, "one file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if o.file, err = oneFile(o.file, args); err != nil {
-				return err
-			}
-			if err := o.output.Validate(); err != nil {
-				return err
-			}
-			return o.run(cmd.Context())
-		},
-	}
-	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "the same as FILE; - is standard input")
+	}, "one file", "the same as FILE; - is standard input", &o.file, &o.output, o.run)
 	cluster.AddFlags(cmd, streams)
 	o.keys.AddFlags(cmd)
 	o.output.AddFlag(cmd)
