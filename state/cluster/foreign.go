@@ -33,7 +33,7 @@ func (s *Store) Foreign(ctx context.Context) ([]Foreign, error) {
 		}
 	}
 	for _, t := range []state.Type{state.TypePlan, state.TypeDecision} { // one of each kind
-		if err := s.each(ctx, t.Secret(), "", visit); err != nil {
+		if err := each(ctx, s.objects(t.Secret()), pageSize, "", visit); err != nil {
 			return nil, s.failed(ctx, "list", t, "", err)
 		}
 	}

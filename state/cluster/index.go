@@ -2,14 +2,9 @@ package cluster
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/pager"
 
 	"github.com/changeward/changeward/state"
 )
@@ -24,30 +19,13 @@ func (s *Store) Index(ctx context.Context, t state.Type, selector state.Selector
 	if t.Secret() {
 		resource.Resource = "secrets"
 	}
-	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		list, err := s.names.Resource(resource).Namespace(Namespace).List(ctx, options)
-		if err == nil && list.ResourceVersion == "" {
-			err = errNoList
-		}
-		return list, err
-	})
-	pages.PageSize = indexPage
+	list := func(ctx context.Context, options metav1.ListOptions) (page, error) {
+		return s.names.Resource(resource).Namespace(Namespace).List(ctx, options)
+	}
 	var records []state.Record
-	err := pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: selected(t, selector)}, func(item runtime.Object) error {
-		object, ok := item.(*metav1.PartialObjectMetadata)
-		if !ok {
-			return fmt.Errorf("unexpected %T in a list of names", item)
-		}
-		records = append(records, state.Record{Type: t, Name: object.Name, Created: object.CreationTimestamp.UTC(),
-			Plan: object.Labels[state.LabelPlan], Scope: object.Labels[state.LabelScope], Claims: claims(object.Annotations)})
-		return nil
+	err := each(ctx, list, indexPage, selected(t, selector), func(object metav1.Object) {
+		records = append(records, state.Record{Type: t, Name: object.GetName(), Created: object.GetCreationTimestamp().UTC(),
+			Plan: object.GetLabels()[state.LabelPlan], Scope: object.GetLabels()[state.LabelScope], Claims: claims(object.GetAnnotations())})
 	})
-	if err == nil && len(records) == 0 {
-		err = s.missingNamespace(ctx)
-	}
-	if err != nil {
-		return nil, s.failed(ctx, "list", t, "", err)
-	}
-	slices.SortFunc(records, func(a, b state.Record) int { return strings.Compare(a.Name, b.Name) })
-	return records, nil
+	return s.listed(ctx, t, records, err)
 }

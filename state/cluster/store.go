@@ -102,11 +102,16 @@ func (s *Store) get(ctx context.Context, t state.Type, name string) (metav1.Obje
 // List implements state.Store.
 func (s *Store) List(ctx context.Context, t state.Type, selector state.Selector) ([]state.Record, error) {
 	var records []state.Record
-	err := s.each(ctx, t.Secret(), selected(t, selector), func(object metav1.Object) {
+	err := each(ctx, s.objects(t.Secret()), pageSize, selected(t, selector), func(object metav1.Object) {
 		if record, err := fromObject(t, object); err == nil {
 			records = append(records, record)
 		}
 	})
+	return s.listed(ctx, t, records, err)
+}
+
+// listed is what a list of one type came to, in the order of names.
+func (s *Store) listed(ctx context.Context, t state.Type, records []state.Record, err error) ([]state.Record, error) {
 	if err == nil && len(records) == 0 {
 		err = s.missingNamespace(ctx)
 	}
@@ -128,17 +133,19 @@ func selected(t state.Type, selector state.Selector) string {
 	return wanted.String()
 }
 
-// each visits all Secrets, or all ConfigMaps, of the namespace that carry the
-// labels, page by page.
-func (s *Store) each(ctx context.Context, secrets bool, wanted string, visit func(metav1.Object)) error {
+// lister asks for one page of a list.
+type lister func(ctx context.Context, options metav1.ListOptions) (page, error)
+
+// each visits all objects of a list that carry the labels, page by page.
+func each(ctx context.Context, list lister, size int64, wanted string, visit func(metav1.Object)) error {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		page, err := s.page(ctx, secrets, options)
+		page, err := list(ctx, options)
 		if err == nil && page.GetResourceVersion() == "" { // else {} would be a list of nothing
 			err = errNoList
 		}
 		return page, err
 	})
-	pages.PageSize = pageSize
+	pages.PageSize = size
 	return pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: wanted}, func(item runtime.Object) error {
 		object, ok := item.(metav1.Object)
 		if !ok {
@@ -156,11 +163,14 @@ type page interface {
 	GetResourceVersion() string
 }
 
-func (s *Store) page(ctx context.Context, secrets bool, options metav1.ListOptions) (page, error) {
-	if secrets {
-		return s.client.CoreV1().Secrets(Namespace).List(ctx, options)
+// objects lists all Secrets, or all ConfigMaps, of the namespace.
+func (s *Store) objects(secrets bool) lister {
+	return func(ctx context.Context, options metav1.ListOptions) (page, error) {
+		if secrets {
+			return s.client.CoreV1().Secrets(Namespace).List(ctx, options)
+		}
+		return s.client.CoreV1().ConfigMaps(Namespace).List(ctx, options)
 	}
-	return s.client.CoreV1().ConfigMaps(Namespace).List(ctx, options)
 }
 
 // Delete implements state.Store.
