@@ -104,9 +104,6 @@ func (f Facts) checkpoint() *Entry {
 	return nil
 }
 
-// Passed says that the gate let the plan of an entry pass.
-func Passed(e state.Audit) bool { return e.Verdict == state.VerdictAllowed || e.NotEnforced }
-
 // decision finds a decision by the digest of its envelope.
 func (f Facts) decision(digest string) (Decision, bool) {
 	for i := range f.Decisions {

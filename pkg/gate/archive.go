@@ -109,9 +109,8 @@ func (a *Archive) commit(ctx context.Context, digest string, signer sign.Signer)
 
 // archivist refuses whose checkpoint would not be believed.
 func (l *Ledger) archivist(caller state.Person, fingerprint string) error {
-	owner, known := l.book.Ring.Lookup(fingerprint)
 	switch {
-	case !known || owner.Person != caller.Username || owner.Revoked != nil:
+	case !l.book.Ring.Holds(caller.Username, fingerprint):
 		return notEligible("key %s is not enrolled for %s", fingerprint, caller.Username)
 	case !l.adminByName(caller.Username):
 		return notEligible("a checkpoint counts only from an admin whom a policy version names as a user, or who has set one; %s is none", caller.Username)

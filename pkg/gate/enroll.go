@@ -19,8 +19,8 @@ func fingerprintOf(key ssh.PublicKey) string { return ssh.FingerprintSHA256(key)
 // Enrolled says whether a key is enrolled for the caller, beyond doubt and not
 // revoked.
 func (g *Gate) Enrolled(l *Ledger, fingerprint string) bool {
-	owner, known := l.book.Ring.Lookup(fingerprint)
-	return known && owner.Person == g.Caller.Username && owner.Revoked == nil && l.settled(owner)
+	owner, _ := l.book.Ring.Lookup(fingerprint)
+	return l.book.Ring.Holds(g.Caller.Username, fingerprint) && l.settled(owner)
 }
 
 // FirstKey says why a key would not count as the caller's on their own word, and
@@ -114,9 +114,8 @@ func (g *Gate) RevokeKey(ctx context.Context, l *Ledger, fingerprint, reason str
 // with a key of their own.
 func (g *Gate) over(l *Ledger, person string, signer sign.Signer) (groups []string, err error) {
 	fingerprint := fingerprintOf(signer.PublicKey())
-	owner, known := l.book.Ring.Lookup(fingerprint)
 	switch {
-	case !known || owner.Person != g.Caller.Username || owner.Revoked != nil:
+	case !l.book.Ring.Holds(g.Caller.Username, fingerprint):
 		return nil, notEligible("key %s is not enrolled for %s", fingerprint, g.Caller.Username)
 	case person == g.Caller.Username:
 		return nil, nil

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/changeward/changeward/pkg/approval"
@@ -11,11 +10,7 @@ import (
 )
 
 // examineReviews reads what people said afterwards of approvals in an emergency.
-func (g *Gate) examineReviews(ctx context.Context, l *Ledger) ([]audit.Review, error) {
-	list, err := g.Store.List(ctx, state.TypeReview, state.Selector{})
-	if err != nil {
-		return nil, fmt.Errorf("read review records: %w", err)
-	}
+func (l *Ledger) examineReviews(list []state.Record) []audit.Review {
 	var out []audit.Review
 	for _, record := range list {
 		r := audit.Review{Name: record.Name, Created: record.Created}
@@ -31,7 +26,7 @@ func (g *Gate) examineReviews(ctx context.Context, l *Ledger) ([]audit.Review, e
 		}
 		out = append(out, r)
 	}
-	return out, nil
+	return out
 }
 
 func (l *Ledger) reviewFault(record state.Record, opened sign.Opened, r state.Review) error {

@@ -144,9 +144,6 @@ func (l *Ledger) Epoch() state.Epoch {
 	return l.epochs[len(l.epochs)-1].Predicate
 }
 
-// Attestation is what this run found out about the admission fence.
-func (l *Ledger) Attestation() Attestation { return l.attestation }
-
 // warnings say why no approval can count in this run, whoever gives it.
 func (l *Ledger) warnings() []string {
 	if l.attestation.Void == "" || !l.wantsAttested() {

@@ -77,7 +77,6 @@ type next struct {
 func (g *Gate) beginVersion(ctx context.Context, l *Ledger, t state.Type, number int, signer sign.Signer, first bool) (next, error) {
 	name := state.NumberedName(t, number)
 	fingerprint := fingerprintOf(signer.PublicKey())
-	owner, known := l.book.Ring.Lookup(fingerprint)
 	if i := slices.IndexFunc(l.book.Rejected, func(r trust.Rejected) bool { return r.Type == t && r.Name == name }); i >= 0 {
 		return next{}, &Fault{Reason: l.book.Rejected[i].Reason, Message: fmt.Sprintf(
 			"version %d cannot be set: %s counts for nothing (%s), and takes its name; delete that ConfigMap first", number, name, l.book.Rejected[i].Detail)}
@@ -85,7 +84,7 @@ func (g *Gate) beginVersion(ctx context.Context, l *Ledger, t state.Type, number
 	if !isAdmin(l.policy, g.Caller) {
 		return next{}, notEligible("%s is no admin of policy version %d", g.Caller.Username, len(l.policies))
 	}
-	if !first && (!known || owner.Person != g.Caller.Username || owner.Revoked != nil) {
+	if !first && !l.book.Ring.Holds(g.Caller.Username, fingerprint) {
 		return next{}, notEligible("key %s is not enrolled for %s", fingerprint, g.Caller.Username)
 	}
 	if err := g.enrollFirst(ctx, l, signer, first); err != nil {

@@ -66,13 +66,6 @@ func (s Style) Steps(steps []install.Step) string {
 	return l.out.String()
 }
 
-// Step is one step in one line.
-func (s Style) Step(step install.Step) string {
-	l := &lines{style: s}
-	l.step(step)
-	return l.out.String()
-}
-
 func (l *lines) step(step install.Step) {
 	sign, colour := "  ", plain
 	switch step.Action {

@@ -127,6 +127,12 @@ func BuildRing(records []state.Record, trust Trust) (Ring, []Rejected) {
 	return ring, rejected
 }
 
+// Holds says whether a key is enrolled for a person, and not revoked.
+func (r Ring) Holds(person, fingerprint string) bool {
+	entry, ok := r.entries[fingerprint]
+	return ok && entry.Person == person && entry.Revoked == nil
+}
+
 // Take takes the next key record into the ring. Records come in the order of
 // Created, within a second that of Rank.
 func (r Ring) Take(k KeyRecord, trust Trust) *Error {
@@ -202,13 +208,13 @@ func (r Ring) vouched(k KeyRecord, trust Trust) (doubt string, err *Error) {
 		return "", fail(ReasonNotCountersigned, "%s, who signed for %s, is no admin, or that is not a key of theirs", k.record.Claims.Actor, k.fingerprint)
 	}
 	switch signer := r.entries[k.signer]; {
-	case r.validOf(k.signer, person) && (k.signer != k.fingerprint || signer.Doubt == ""):
+	case r.Holds(person, k.signer) && (k.signer != k.fingerprint || signer.Doubt == ""):
 		return signer.Doubt, nil
 	case k.signer != k.fingerprint:
 		return "", fail(ReasonNotCountersigned, "neither a key of %s nor an admin signed for %s", person, k.fingerprint)
 	}
 	doubt = trust.attested(k.fingerprint, k.record.Created)
-	if doubt != "" && r.validOf(k.fingerprint, person) {
+	if doubt != "" && r.Holds(person, k.fingerprint) {
 		return doubt, nil // no less in doubt than before
 	}
 	return doubt, r.First(person, k.fingerprint, k.record.Created, trust)
@@ -249,7 +255,7 @@ func (t Trust) attested(fingerprint string, at time.Time) string {
 
 func (r Ring) revoke(k KeyRecord, known Entry, enrolled bool, trust Trust) *Error {
 	person := k.key.Person.Username
-	own := k.record.Claims.Actor == person && r.validOf(k.signer, person)
+	own := k.record.Claims.Actor == person && r.Holds(person, k.signer)
 	byAdmin, _ := r.byAdmin(k, trust) // a doubt costs a key, no more
 	switch {
 	case !enrolled:
@@ -266,13 +272,8 @@ func (r Ring) revoke(k KeyRecord, known Entry, enrolled bool, trust Trust) *Erro
 
 // byAdmin says whether an admin wrote a record, and signed it as such.
 func (r Ring) byAdmin(k KeyRecord, trust Trust) (by bool, doubt string) {
-	if trust.Admin == nil || !r.validOf(k.signer, k.record.Claims.Actor) {
+	if trust.Admin == nil || !r.Holds(k.record.Claims.Actor, k.signer) {
 		return false, ""
 	}
 	return trust.Admin(k.record.Claims, r.entries[k.signer], k.record.Created)
-}
-
-func (r Ring) validOf(fingerprint, person string) bool {
-	entry, ok := r.entries[fingerprint]
-	return ok && entry.Person == person && entry.Revoked == nil
 }

@@ -129,9 +129,9 @@ func (o *Opened) MayWriteEpoch(who state.Person, fingerprint string, now time.Ti
 		return ""
 	}
 	b := o.until(item{created: now, rank: rankRevocation}, epochs)
-	key, held := b.Ring.Lookup(fingerprint)
+	key, _ := b.Ring.Lookup(fingerprint)
 	switch {
-	case !held || key.Person != who.Username || key.Revoked != nil:
+	case !b.Ring.Holds(who.Username, fingerprint):
 		return fmt.Sprintf("key %s is not enrolled for %s", fingerprint, who.Username)
 	case !b.isAdmin(who):
 		return who.Username + " is no admin of the policy in force"

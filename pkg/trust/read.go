@@ -155,8 +155,29 @@ func (b *Book) unproved(username string, key sign.Entry, at time.Time) string {
 // holder is the enrolled key of a version's signer; false where it is nobody's,
 // another's, or revoked by then.
 func (b *Book) holder(c *candidate) (sign.Entry, bool) {
-	key, known := b.Ring.Lookup(c.fingerprint)
-	return key, known && key.Person == c.link.actor.Username && key.Revoked == nil
+	key, _ := b.Ring.Lookup(c.fingerprint)
+	return key, b.Ring.Holds(c.link.actor.Username, c.fingerprint)
+}
+
+// next says whether a version is the next of its chain. One that counts for
+// nothing is named, and stops nothing; one that does not follow is an error.
+func next[P any](b *Book, c *candidate, chain []Version[P], founding bool) (bool, error) {
+	last := ""
+	if n := len(chain); n > 0 {
+		last = chain[n-1].Digest
+	}
+	why := b.entitled(c, founding)
+	if why == "" && slices.ContainsFunc(chain, func(v Version[P]) bool { return v.Digest == c.digest }) {
+		why = "a copy of another version"
+	}
+	switch {
+	case why != "":
+		b.reject(c, why)
+		return false, nil
+	case !follows(c, len(chain), last):
+		return false, &Error{c.record.Type, c.record.Name, fmt.Sprintf("version %d does not follow version %d", c.link.version, len(chain))}
+	}
+	return true, nil
 }
 
 // entitled says why a version counts for nothing, whatever it says, or "".
@@ -178,33 +199,22 @@ func (b *Book) reject(c *candidate, why string) {
 }
 
 func (b *Book) takePolicy(c *candidate) error {
-	last := ""
-	if n := len(b.Policies); n > 0 {
-		last = b.Policies[n-1].Digest
+	first := len(b.Policies) == 0
+	if counts, err := next(b, c, b.Policies, first); !counts || err != nil {
+		return err
 	}
-	copied := slices.ContainsFunc(b.Policies, func(v Version[state.Policy]) bool { return v.Digest == c.digest })
-	why := b.entitled(c, last == "")
-	switch {
-	case why != "":
-	case copied:
-		why = "a copy of another version"
-	case !follows(c, len(b.Policies), last):
-		return gap(c, len(b.Policies))
-	case c.unreadable != nil:
+	if c.unreadable != nil {
 		return &Error{c.record.Type, c.record.Name, c.unreadable.Error()}
-	default:
-		if b.vouch(c, last == "") {
-			b.vouched = c.settings.Admins
-			for _, name := range c.settings.Admins.Users {
-				b.named[name] = true
-			}
-		}
-		b.inForce = c.settings.Admins
-		b.Settings = append(b.Settings, c.settings)
-		b.Policies = append(b.Policies, version(c, c.policy))
-		return nil
 	}
-	b.reject(c, why)
+	if b.vouch(c, first) {
+		b.vouched = c.settings.Admins
+		for _, name := range c.settings.Admins.Users {
+			b.named[name] = true
+		}
+	}
+	b.inForce = c.settings.Admins
+	b.Settings = append(b.Settings, c.settings)
+	b.Policies = append(b.Policies, version(c, c.policy))
 	return nil
 }
 
@@ -223,25 +233,12 @@ func (b *Book) vouch(c *candidate, first bool) bool {
 }
 
 func (b *Book) takeRoster(c *candidate) error {
-	last := ""
-	if n := len(b.Rosters); n > 0 {
-		last = b.Rosters[n-1].Digest
+	if counts, err := next(b, c, b.Rosters, false); !counts || err != nil {
+		return err
 	}
-	copied := slices.ContainsFunc(b.Rosters, func(v Version[state.Roster]) bool { return v.Digest == c.digest })
-	why := b.entitled(c, false)
-	switch {
-	case why != "":
-	case copied:
-		why = "a copy of another version"
-	case !follows(c, len(b.Rosters), last):
-		return gap(c, len(b.Rosters))
-	default:
-		b.vouch(c, false)
-		b.Rosters = append(b.Rosters, version(c, c.roster))
-		b.list(c)
-		return nil
-	}
-	b.reject(c, why)
+	b.vouch(c, false)
+	b.Rosters = append(b.Rosters, version(c, c.roster))
+	b.list(c)
 	return nil
 }
 
@@ -278,8 +275,4 @@ func version[P any](c *candidate, predicate P) Version[P] {
 // digest of the one before.
 func follows(c *candidate, count int, last string) bool {
 	return c.link.version == count+1 && c.link.previous == last && c.record.Name == state.NumberedName(c.record.Type, count+1)
-}
-
-func gap(c *candidate, count int) error {
-	return &Error{c.record.Type, c.record.Name, fmt.Sprintf("version %d does not follow version %d", c.link.version, count)}
 }
