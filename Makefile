@@ -35,8 +35,8 @@ soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none ma
 
 lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on these'; exit 1; }
-	go vet ./... ./testdata/bench ./testdata/soak ./testdata/year
-	go run -modfile=testdata/tools/go.mod honnef.co/go/tools/cmd/staticcheck ./... ./testdata/bench ./testdata/soak ./testdata/year
+	go vet ./... ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
+	go run -modfile=testdata/tools/go.mod honnef.co/go/tools/cmd/staticcheck ./... ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
 	go test ./pkg/archtest
 
 update-golden: build controlplane ## rewrite golden files, in the packages that have some

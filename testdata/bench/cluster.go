@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/changeward/changeward/testdata/server"
 )
 
 // cluster is a control plane for this run alone.
@@ -21,27 +19,19 @@ type cluster struct {
 	kubeconfig string
 	config     *rest.Config
 	client     kubernetes.Interface
-	process    *exec.Cmd
+	server     *server.Server
 	large      bool          // objects of a few KB
 	via        string        // kubeconfig of the contenders
 	away       time.Duration // what a round trip by it takes longer
 }
 
 func start(ctx context.Context, bin, dir string) (*cluster, error) {
-	c := &cluster{bin: bin, dir: dir, kubeconfig: filepath.Join(dir, "cluster", "kubeconfig")}
-	c.process = exec.CommandContext(ctx, filepath.Join(bin, "controlplane"), "up", "--dir", filepath.Join(dir, "cluster"))
-	c.process.Cancel = func() error { return c.process.Process.Signal(os.Interrupt) }
-	c.process.Stderr = os.Stderr
-	out, err := c.process.StdoutPipe()
-	if err != nil {
+	c := &cluster{bin: bin, dir: dir}
+	var err error
+	if c.server, err = server.Start(ctx, bin, dir); err != nil {
 		return nil, err
 	}
-	if err := c.process.Start(); err != nil {
-		return nil, fmt.Errorf("%w: run `make controlplane`", err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); strings.TrimSpace(line) != "ready" {
-		return nil, fmt.Errorf("the control plane did not come up: %q, %v", line, err)
-	}
+	c.kubeconfig = c.server.Kubeconfig
 	if c.config, err = connect(c.kubeconfig); err != nil {
 		return nil, err
 	}
@@ -57,11 +47,6 @@ func connect(kubeconfig string) (*rest.Config, error) {
 	config.QPS, config.Timeout = -1, time.Minute
 	config.WarningHandler = rest.NoWarnings{}
 	return config, nil
-}
-
-func (c *cluster) stop() {
-	_ = c.process.Process.Signal(os.Interrupt)
-	_ = c.process.Wait()
 }
 
 // requests is how many requests the API server has answered so far.

@@ -58,7 +58,7 @@ func bench(ctx context.Context, bin, sizes string, runs int, far time.Duration, 
 	if err != nil {
 		return err
 	}
-	defer c.stop()
+	defer c.server.Stop()
 	c.large = large
 	fmt.Println(machine(ctx, bin))
 	results, err := c.measure(ctx, sizes, runs, far)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -15,44 +14,26 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/changeward/changeward/testdata/server"
 )
 
-// server is a control plane for this run alone, with people who use it.
-type server struct {
+// plane is a control plane for this run alone, with people who use it.
+type plane struct {
+	*server.Server
 	bin, dir string
-	process  *exec.Cmd
 }
 
-func start(ctx context.Context, bin, dir string) (*server, error) {
-	c := &server{bin: bin, dir: dir}
-	c.process = exec.CommandContext(ctx, filepath.Join(bin, "controlplane"), "up", "--dir", filepath.Join(dir, "cluster"), "--user", "alice:sre")
-	c.process.Cancel = func() error { return c.process.Process.Signal(os.Interrupt) }
-	c.process.Stderr = os.Stderr
-	out, err := c.process.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.process.Start(); err != nil {
-		return nil, fmt.Errorf("%w: run `make controlplane`", err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); strings.TrimSpace(line) != "ready" {
-		return nil, fmt.Errorf("the control plane did not come up: %q, %v", line, err)
-	}
-	return c, nil
+func start(ctx context.Context, bin, dir string) (*plane, error) {
+	s, err := server.Start(ctx, bin, dir, "alice:sre")
+	return &plane{Server: s, bin: bin, dir: dir}, err
 }
 
-func (c *server) stop() {
-	_ = c.process.Process.Signal(os.Interrupt)
-	_ = c.process.Wait()
-}
-
-func (c *server) kubeconfig() string { return filepath.Join(c.dir, "cluster", "kubeconfig") }
-
-func (c *server) key(who string) string { return filepath.Join(c.dir, who+".key") }
+func (c *plane) key(who string) string { return filepath.Join(c.dir, who+".key") }
 
 // config is the client of a person; traffic counts what it does, if not nil.
-func (c *server) config(who string, count *traffic) (*rest.Config, error) {
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(&clientcmd.ClientConfigLoadingRules{ExplicitPath: c.kubeconfig()},
+func (c *plane) config(who string, count *traffic) (*rest.Config, error) {
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(&clientcmd.ClientConfigLoadingRules{ExplicitPath: c.Kubeconfig},
 		&clientcmd.ConfigOverrides{CurrentContext: who}).ClientConfig()
 	if err != nil {
 		return nil, err
@@ -65,9 +46,9 @@ func (c *server) config(who string, count *traffic) (*rest.Config, error) {
 }
 
 // run runs a command of the plugin as a process of its own, as a person.
-func (c *server) run(ctx context.Context, who string, args ...string) (time.Duration, error) {
+func (c *plane) run(ctx context.Context, who string, args ...string) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, "kubectl-changeward"), append(args, "--context", who)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "KUBECONFIG=" + c.kubeconfig(), "CHANGEWARD_KEY=" + c.key(who)}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "KUBECONFIG=" + c.Kubeconfig, "CHANGEWARD_KEY=" + c.key(who)}
 	begin := time.Now()
 	out, err := cmd.CombinedOutput()
 	if err != nil {

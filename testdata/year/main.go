@@ -43,7 +43,7 @@ func measure(ctx context.Context, bin string, apps, changes int) error {
 	if err != nil {
 		return err
 	}
-	defer c.stop()
+	defer c.Stop()
 	y, err := c.install(ctx)
 	if err != nil {
 		return err

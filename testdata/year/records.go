@@ -20,7 +20,7 @@ import (
 
 // year writes records as gates and people would.
 type year struct {
-	*server
+	*plane
 	gate, alice   sign.Signer
 	admin, person state.Store
 	uid           string
@@ -29,8 +29,8 @@ type year struct {
 	head          string // its digest
 }
 
-func (c *server) install(ctx context.Context) (*year, error) {
-	y := &year{server: c}
+func (c *plane) install(ctx context.Context) (*year, error) {
+	y := &year{plane: c}
 	var err error
 	for _, who := range []string{"admin", "alice"} {
 		if y.alice, err = sign.CreateKey(c.key(who), who); err != nil {
