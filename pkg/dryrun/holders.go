@@ -1,7 +1,6 @@
 package dryrun
 
 import (
-	"bytes"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,16 +19,13 @@ func holders(live *unstructured.Unstructured, s *diff.Schema) map[string]plan.Ho
 	out := map[string]plan.Holder{}
 	clear := manifest.IsSecret(live.Object) // managed fields keep stringData, the Secret does not
 	for _, entry := range live.GetManagedFields() {
-		if entry.FieldsV1 == nil {
-			continue
-		}
-		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+		set, err := setOf(entry)
+		if err != nil {
 			continue
 		}
 		holder := holderOf(entry)
 		set.Iterate(func(path fieldpath.Path) {
-			if clear && len(path) > 1 && path[0].FieldName != nil && *path[0].FieldName == "stringData" {
+			if clear && len(path) > 1 && isClear(path) {
 				path = append(fieldpath.Path{fieldpath.FieldNameElement("data")}, path[1:]...)
 			}
 			at := formatPath(path, s)

@@ -1,7 +1,6 @@
 package dryrun
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -132,14 +131,11 @@ func applied(live *unstructured.Unstructured, desired map[string]any, applier pl
 func fieldsOf(live *unstructured.Unstructured, manager string) (own, others *fieldpath.Set, err error) {
 	own, others = &fieldpath.Set{}, &fieldpath.Set{}
 	for _, entry := range live.GetManagedFields() {
-		if entry.FieldsV1 == nil {
-			continue
+		set, err := setOf(entry)
+		if err != nil {
+			return nil, nil, err
 		}
-		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-			return nil, nil, fmt.Errorf("managed fields: %w", err)
-		}
-		if entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
+		if isApply(entry, manager) {
 			own = own.Union(set)
 		} else {
 			others = others.Union(set)

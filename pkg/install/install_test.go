@@ -17,6 +17,7 @@ import (
 	"github.com/changeward/changeward/pkg/kubetest"
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/pkg/sign"
+	"github.com/changeward/changeward/pkg/trust"
 	"github.com/changeward/changeward/state"
 )
 
@@ -93,8 +94,9 @@ func TestAnInstall(t *testing.T) {
 }
 
 func signedByAdmin(t *testing.T, c *kubetest.Cluster, o install.Options) {
-	ring, rejected := sign.BuildRing(records(t.Context(), t, c, state.TypeKey), sign.Trust{ClusterUID: uid(t, c)})
-	assert.Equal(t, len(rejected), 0, "%v", rejected)
+	book, err := trust.Open(trust.Stored{ClusterUID: uid(t, c), Keys: records(t.Context(), t, c, state.TypeKey)}).Read(nil, func(time.Time) string { return "" })
+	assert.NilError(t, err)
+	assert.Equal(t, len(book.Rejected), 0, "%v", book.Rejected)
 	for _, kind := range []state.Type{state.TypeEpoch, state.TypePolicy} {
 		record := records(t.Context(), t, c, kind)[0]
 		var epoch state.Epoch
@@ -105,7 +107,7 @@ func signedByAdmin(t *testing.T, c *kubetest.Cluster, o install.Options) {
 		}
 		opened, err := sign.Open(kind, record.Data[state.DataEnvelope], into)
 		assert.NilError(t, err)
-		entry, ok := ring.Lookup(opened.Fingerprint)
+		entry, ok := book.Ring.Lookup(opened.Fingerprint)
 		assert.Assert(t, ok)
 		assert.Equal(t, entry.Person, o.Caller.Username)
 		assert.Assert(t, entry.ValidAt(record.Created))

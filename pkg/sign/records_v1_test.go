@@ -91,7 +91,7 @@ func TestPlansOfVersion1HoldWhatTheirHashSays(t *testing.T) {
 }
 
 func TestTheRingOfVersion1(t *testing.T) {
-	ring, rejected := BuildRing(list(t, state.TypeKey), Trust{ClusterUID: exampleCluster})
+	ring, rejected := buildRing(list(t, state.TypeKey), Trust{ClusterUID: exampleCluster})
 	assert.Equal(t, len(rejected), 0)
 	var who []string
 	for _, entry := range ring.Entries() {

@@ -107,26 +107,6 @@ type Trust struct {
 	Earlier func(person, fingerprint string, before time.Time) string
 }
 
-// BuildRing replays key records in the order in which the server created them.
-// A person's first key vouches for itself, beside the attested name of who
-// wrote the record; every further one is signed by an earlier valid key of
-// that person, or by an admin's. The first enrolment of a key stands, and a
-// revoked key never returns. What breaks a rule counts for nothing and is
-// named in the second result.
-func BuildRing(records []state.Record, trust Trust) (Ring, []Rejected) {
-	ring := NewRing()
-	read, rejected := ReadKeys(records, trust.ClusterUID)
-	slices.SortFunc(read, func(a, b KeyRecord) int {
-		return cmp.Or(a.Created().Compare(b.Created()), cmp.Compare(a.Rank(), b.Rank()), cmp.Compare(a.Name(), b.Name()))
-	})
-	for _, k := range read {
-		if err := ring.Take(k, trust); err != nil {
-			rejected = append(rejected, k.Rejected(err))
-		}
-	}
-	return ring, rejected
-}
-
 // Holds says whether a key is enrolled for a person, and not revoked.
 func (r Ring) Holds(person, fingerprint string) bool {
 	entry, ok := r.entries[fingerprint]

@@ -1,6 +1,8 @@
 package sign
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +24,21 @@ type said struct {
 	key    Signer
 	with   Signer
 	minute int
+}
+
+// buildRing replays key records as the server created them.
+func buildRing(records []state.Record, trust Trust) (Ring, []Rejected) {
+	ring := NewRing()
+	read, rejected := ReadKeys(records, trust.ClusterUID)
+	slices.SortFunc(read, func(a, b KeyRecord) int {
+		return cmp.Or(a.Created().Compare(b.Created()), cmp.Compare(a.Rank(), b.Rank()), cmp.Compare(a.Name(), b.Name()))
+	})
+	for _, k := range read {
+		if err := ring.Take(k, trust); err != nil {
+			rejected = append(rejected, k.Rejected(err))
+		}
+	}
+	return ring, rejected
 }
 
 func record(t *testing.T, s said, changes ...func(*state.Key)) state.Record {
@@ -114,7 +131,7 @@ func TestKeysEnterTheRingOnlyAsTheRulesSay(t *testing.T) {
 			for _, s := range test.records {
 				records = append([]state.Record{record(t, s)}, records...) // stores give no order
 			}
-			ring, rejected := BuildRing(records, trust())
+			ring, rejected := buildRing(records, trust())
 			if test.want == nil {
 				test.want = map[string]bool{}
 			}
@@ -153,7 +170,7 @@ func TestAKeyRecordThatDoesNotHoldTogetherIsRefused(t *testing.T) {
 		{"nobody's key", ReasonWrongActor, record(t, first, func(k *state.Key) { k.Person.Username = "" })},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			ring, rejected := BuildRing([]state.Record{test.record}, trust())
+			ring, rejected := buildRing([]state.Record{test.record}, trust())
 			assert.Equal(t, len(ring.Entries()), 0)
 			assert.Equal(t, len(rejected), 1)
 			assert.Equal(t, rejected[0].Record, test.record.Name)
@@ -164,7 +181,7 @@ func TestAKeyRecordThatDoesNotHoldTogetherIsRefused(t *testing.T) {
 
 func TestTheRingTellsSinceWhenAKeyCounts(t *testing.T) {
 	one := newSigner(t)
-	ring, rejected := BuildRing([]state.Record{record(t, said{"alice", state.KeyEnroll, "alice", one, one, 5})}, trust())
+	ring, rejected := buildRing([]state.Record{record(t, said{"alice", state.KeyEnroll, "alice", one, one, 5})}, trust())
 	assert.Equal(t, len(rejected), 0)
 	entry, ok := ring.Lookup(ssh.FingerprintSHA256(one.PublicKey()))
 	assert.Assert(t, ok)
@@ -222,7 +239,7 @@ func TestAKeyInDoubtIsSettledByTheAPIServerOrByAnotherKey(t *testing.T) {
 			for _, s := range test.records {
 				records = append(records, record(t, s))
 			}
-			ring, _ := BuildRing(records, gap)
+			ring, _ := buildRing(records, gap)
 			got := map[string]string{}
 			for _, e := range append(ring.Person("alice"), ring.Person("carol")...) {
 				if e.Revoked == nil {
@@ -237,7 +254,7 @@ func TestAKeyInDoubtIsSettledByTheAPIServerOrByAnotherKey(t *testing.T) {
 func TestForgeLoginsArePeoplesNotKeys(t *testing.T) {
 	one, two := newSigner(t), newSigner(t)
 	login := func(names ...string) func(*state.Key) { return func(k *state.Key) { k.Logins = names } }
-	ring, rejected := BuildRing([]state.Record{
+	ring, rejected := buildRing([]state.Record{
 		record(t, said{"alice", state.KeyEnroll, "alice", one, one, 0}, login("alice-gh")),
 		record(t, said{"alice", state.KeyEnroll, "alice", two, one, 1}),
 		record(t, said{"alice", state.KeyEnroll, "alice", two, two, 2}, login("gitlab:alice")),

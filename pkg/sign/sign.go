@@ -3,8 +3,8 @@
 //
 // To write a record: Finder.Find (a person) or ParseGateKey (a gate) gives a
 // Signer, Seal the stored envelope. To read one: Open checks everything that
-// the record says about itself; BuildRing reads the key records and tells whose
-// key it was. Whether the record counts is decided elsewhere (pkg/approval).
+// the record says about itself; ReadKeys and Ring tell from key records
+// whose key it was (pkg/trust replays them). Whether the record counts is decided elsewhere (pkg/approval).
 package sign
 
 import (
