@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,16 +84,23 @@ func PutPlan(ctx context.Context, store bodyStore, record Record, body Body) (Re
 	return store.Create(ctx, record)
 }
 
+// putChunk writes a part under the first of its names that is free, or holds it
+// already, left by another try.
 func putChunk(ctx context.Context, store bodyStore, plan Record, part []byte) error {
-	digest := Digest(part)
 	claims := plan.Claims
 	claims.PlanHash = ""
-	_, err := store.Create(ctx, Record{Type: TypeChunk, Name: ChunkName(digest), Plan: plan.Plan, Scope: plan.Scope,
-		Claims: claims, Data: map[string][]byte{DataPart: part}})
-	if errors.Is(err, ErrExists) { // left by another try; it must be the same
-		_, err = getChunk(ctx, store, digest)
+	var taken error
+	for _, name := range ChunkNames(Digest(part), plan.Data[DataEnvelope]) {
+		_, err := store.Create(ctx, Record{Type: TypeChunk, Name: name, Plan: plan.Plan, Scope: plan.Scope,
+			Claims: claims, Data: map[string][]byte{DataPart: part}})
+		if !errors.Is(err, ErrExists) {
+			return err
+		}
+		if _, taken = readChunk(ctx, store, name, Digest(part)); taken == nil {
+			return nil
+		}
 	}
-	return err
+	return taken
 }
 
 // GetBody reads the plan and before-state of a plan record whose header has
@@ -100,7 +108,7 @@ func putChunk(ctx context.Context, store bodyStore, plan Record, part []byte) er
 // if the header names none. Whether the plan is the one that the record is
 // about, its hash tells (pkg/plan).
 func GetBody(ctx context.Context, store bodyStore, record Record, header Plan) (plan, before []byte, err error) {
-	plan, err = unpack(ctx, store, record.Data[DataPlan], header.Parts)
+	plan, err = unpack(ctx, store, record, DataPlan, header.Parts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan of %s: %w", record.Name, err)
 	}
@@ -110,7 +118,7 @@ func GetBody(ctx context.Context, store bodyStore, record Record, header Plan) (
 		}
 		return plan, nil, nil
 	}
-	before, err = unpack(ctx, store, record.Data[DataBefore], header.BeforeParts)
+	before, err = unpack(ctx, store, record, DataBefore, header.BeforeParts)
 	if err == nil && Digest(before) != header.Before {
 		err = errors.New("digest differs from the signed one")
 	}
@@ -120,7 +128,8 @@ func GetBody(ctx context.Context, store bodyStore, record Record, header Plan) (
 	return plan, before, nil
 }
 
-func unpack(ctx context.Context, store bodyStore, inline []byte, parts []string) ([]byte, error) {
+func unpack(ctx context.Context, store bodyStore, record Record, key string, parts []string) ([]byte, error) {
+	inline := record.Data[key]
 	switch {
 	case inline == nil && len(parts) == 0:
 		return nil, errors.New("missing")
@@ -131,7 +140,7 @@ func unpack(ctx context.Context, store bodyStore, inline []byte, parts []string)
 	}
 	data := inline
 	for _, digest := range parts {
-		part, err := getChunk(ctx, store, digest)
+		part, err := getChunk(ctx, store, record.Data[DataEnvelope], digest)
 		if err != nil {
 			return nil, err
 		}
@@ -140,11 +149,25 @@ func unpack(ctx context.Context, store bodyStore, inline []byte, parts []string)
 	return Decompress(data, MaxBody)
 }
 
-func getChunk(ctx context.Context, store bodyStore, digest string) ([]byte, error) {
+// getChunk reads a part of the plan with this envelope. What its names lead to
+// counts only with the right digest; the error is that of the plain name.
+func getChunk(ctx context.Context, store bodyStore, envelope []byte, digest string) ([]byte, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("chunk %q: no digest", digest)
 	}
-	record, err := store.Get(ctx, TypeChunk, ChunkName(digest))
+	var first error
+	for _, name := range ChunkNames(digest, envelope) {
+		part, err := readChunk(ctx, store, name, digest)
+		if err == nil {
+			return part, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return nil, first
+}
+
+func readChunk(ctx context.Context, store bodyStore, name, digest string) ([]byte, error) {
+	record, err := store.Get(ctx, TypeChunk, name)
 	if err != nil {
 		return nil, fmt.Errorf("chunk %s: %w", digest, err)
 	}

@@ -175,12 +175,21 @@ func TestChunksOfAnEarlierTryServeTheNextAndForeignOnesDoNot(t *testing.T) {
 
 	var header Plan
 	body.Describe(&header)
-	kept[ChunkName(header.Parts[0])] = Record{Data: map[string][]byte{DataPart: []byte("junk")}}
+	for _, name := range ChunkNames(header.Parts[0], record.Data[DataEnvelope]) {
+		kept[name] = Record{Data: map[string][]byte{DataPart: []byte("junk")}}
+	}
 	record.Name = "cw-plan-000003"
 	_, err = PutPlan(context.Background(), kept, record, body)
 	assert.ErrorContains(t, err, "another digest")
 	_, committed := kept["cw-plan-000003"]
 	assert.Assert(t, !committed, "a plan was written over a broken chunk")
+}
+
+func TestTheSecondNameOfAChunkCannotBeForeseen(t *testing.T) {
+	one, other := ChunkNames(Digest([]byte("part")), []byte("envelope")), ChunkNames(Digest([]byte("part")), []byte("signed at another time"))
+	assert.Equal(t, one[0], other[0])
+	assert.Assert(t, one[1] != other[1] && one[1] != one[0])
+	assert.Equal(t, len(one[1]), len(one[0]))
 }
 
 func FuzzDecompress(f *testing.F) {

@@ -96,6 +96,14 @@ func ContentName(t Type, payload []byte) string {
 // ChunkName is the name of the chunk with this digest.
 func ChunkName(digest string) string { return "cw-chunk-" + short(Hex(digest), 40) }
 
+// ChunkNames are the names under which the plan with this envelope may keep the
+// chunk with this digest, in order. Who may write records can take the first, as
+// soon as they can foresee the plan. The second follows from the plan's signature,
+// and tells nothing about those of the plan's other chunks.
+func ChunkNames(digest string, envelope []byte) []string {
+	return []string{ChunkName(digest), ChunkName(Digest([]byte(Digest(envelope) + digest)))}
+}
+
 func short(s string, n int) string { return s[:min(n, len(s))] }
 
 func isHex(s string, length int) bool {

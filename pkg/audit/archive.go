@@ -125,8 +125,7 @@ func Archived(b Bundle, f Facts, archive state.Archive) []state.Record {
 	chunks := map[string]bool{}
 	for _, p := range f.Plans {
 		names[p.Name] = leaves(p.Number)
-		for _, digest := range p.Chunks {
-			name := state.ChunkName(digest)
+		for _, name := range p.Chunks {
 			left, shared := chunks[name]
 			chunks[name] = leaves(p.Number) && (left || !shared)
 		}

@@ -52,8 +52,8 @@ type Plan struct {
 	SignedBy       string
 	// Known says that the key is the gate's, or enrolled for the proposer.
 	Known        bool
-	Hooks        bool // it has some; only read for archives
-	Chunks       []string
+	Hooks        bool     // it has some; only read for archives
+	Chunks       []string // under which names its chunks may be
 	Void, Detail string
 }
 

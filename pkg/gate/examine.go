@@ -222,7 +222,10 @@ func (g *Gate) examinePlans(ctx context.Context, l *Ledger, list []state.Record)
 func (g *Gate) examinePlan(ctx context.Context, l *Ledger, record state.Record) audit.Plan {
 	r := l.openPlan(record)
 	p := audit.Plan{ID: r.ID, Hash: r.Hash, Name: record.Name, Number: r.Number, Header: r.Header, Created: r.Created,
-		SignedBy: r.SignedBy, Chunks: slices.Concat(r.Header.Parts, r.Header.BeforeParts), Void: r.Void, Detail: r.Detail}
+		SignedBy: r.SignedBy, Void: r.Void, Detail: r.Detail}
+	for _, digest := range slices.Concat(r.Header.Parts, r.Header.BeforeParts) {
+		p.Chunks = append(p.Chunks, state.ChunkNames(digest, record.Data[state.DataEnvelope])...)
+	}
 	proposer := r.Header.Proposer.Username
 	owner, known := l.book.Ring.Lookup(r.SignedBy)
 	p.Known = l.gateKeyThen(r.SignedBy, r.Created) || known && owner.Person == proposer && heldThen(owner, r.Created)

@@ -34,6 +34,7 @@ func Run(t *testing.T, actor string, open func(t *testing.T) state.Store) {
 		{"a deleted record is gone", suite.deletes},
 		{"a large body survives in chunks", suite.largeBody},
 		{"a body whose chunk is missing does not read", suite.missingChunk},
+		{"a name of a chunk that other content took blocks no plan", suite.takenChunk},
 		{"the clock does not run backwards, and dates records", suite.clock},
 	} {
 		t.Run(test.promise, func(t *testing.T) { test.check(t, open(t)) })
@@ -230,4 +231,20 @@ func (s suite) missingChunk(t *testing.T, store state.Store) {
 	_, _, err := state.GetBody(context.Background(), store, record, header)
 	assert.ErrorIs(t, err, state.ErrNotFound)
 	assert.ErrorContains(t, err, header.Parts[1])
+}
+
+func (s suite) takenChunk(t *testing.T, store state.Store) {
+	body, err := state.PackBody(noise(state.MaxInline*2), nil)
+	assert.NilError(t, err)
+	var foreseen state.Plan
+	body.Describe(&foreseen)
+	for _, digest := range foreseen.Parts {
+		junk := Record(state.TypeChunk, state.ChunkName(digest), s.actor)
+		junk.Data = map[string][]byte{state.DataPart: []byte("junk")}
+		s.create(t, store, junk)
+	}
+	record, header, plan, before := s.putLarge(t, store)
+	gotPlan, gotBefore, err := state.GetBody(context.Background(), store, record, header)
+	assert.NilError(t, err)
+	assert.Assert(t, bytes.Equal(gotPlan, plan) && bytes.Equal(gotBefore, before))
 }
