@@ -147,26 +147,6 @@ type Epoch struct {
 	Version    int               `json:"version"`
 }
 
-// Results of an outcome.
-const (
-	ResultApplied  = "applied"
-	ResultResumed  = "resumed"
-	ResultDiverged = "diverged"
-)
-
-// Outcome says what became of an allowed plan; the subject is the request and
-// the plan hash.
-type Outcome struct {
-	Actor      Person `json:"actor"`
-	ClusterUID string `json:"clusterUID"`
-	Number     int    `json:"number"`
-	Observed   bool   `json:"observed,omitempty"` // seen by a later gate run, not done by changeward
-	Plan       string `json:"plan,omitempty"`     // resumed: hash of the plan that passed as what is left of this one
-	Result     string `json:"result"`
-	Sequence   int    `json:"sequence"`
-	Time       string `json:"time"`
-}
-
 // Requirement is one demand of policy as it was recorded.
 type Requirement struct {
 	Count  int      `json:"count"`

@@ -105,9 +105,9 @@ func (c Change) unreviewed() bool {
 	return emergency && !c.Auto && !c.Reviewed
 }
 
-func (c Change) applied() bool {
-	return slices.Contains([]string{state.ResultApplied, state.ResultDiverged, state.ResultResumed}, c.Result)
-}
+// applied says that some of it may have reached the cluster: there is no
+// outcome of a plan of which nothing did.
+func (c Change) applied() bool { return c.Result != "" }
 
 // cover notes how far the scope of a change was looked at; changes come newest
 // first.
@@ -122,7 +122,7 @@ func (r *Report) cover(c Change) {
 	if c.Verdict == state.VerdictAllowed || c.NotEnforced {
 		s.Passed = latest(s.Passed, c.Decided)
 	}
-	if c.Finished.After(s.Seen) {
+	if !(state.Outcome{Result: c.Result}).Unfinished() && c.Finished.After(s.Seen) {
 		s.Seen, s.Result = c.Finished, c.Result
 	}
 }

@@ -190,11 +190,9 @@ func (l *Ledger) examineOutcomes(list []state.Record) []audit.Outcome {
 	var out []audit.Outcome
 	for _, record := range list {
 		o := audit.Outcome{Name: record.Name, Created: record.Created}
-		opened, err := sign.Open(state.TypeOutcome, record.Data[state.DataEnvelope], &o.Outcome)
-		if err == nil {
-			err = l.machineRecord(record, opened, o.Actor, o.ClusterUID, state.OutcomeName(o.Number, o.Sequence))
-		}
-		if err == nil {
+		var opened sign.Opened
+		var err error
+		if o.Outcome, opened, err = l.openOutcome(record); err == nil {
 			err = l.untimely(o.Time, record.Created)
 		}
 		if o.Hash = opened.Hash; err != nil {

@@ -98,11 +98,7 @@ func (l *Ledger) doubtfulProposer(record state.Record, r Request) (reason, detai
 // loadOutcomes takes the outcomes that the gate or an enrolled person signed.
 func (l *Ledger) loadOutcomes(list []state.Record) {
 	for _, record := range list {
-		var outcome state.Outcome
-		opened, err := sign.Open(state.TypeOutcome, record.Data[state.DataEnvelope], &outcome)
-		if err == nil {
-			err = l.machineRecord(record, opened, outcome.Actor, outcome.ClusterUID, state.OutcomeName(outcome.Number, outcome.Sequence))
-		}
+		outcome, opened, err := l.openOutcome(record)
 		if err != nil {
 			l.reject(state.TypeOutcome, record.Name, ReasonRecordInvalid, err.Error())
 			continue
@@ -116,6 +112,18 @@ func (l *Ledger) loadOutcomes(list []state.Record) {
 	for _, r := range l.requests {
 		slices.SortFunc(r.Outcomes, func(a, b state.Outcome) int { return a.Sequence - b.Sequence })
 	}
+}
+
+// openOutcome reads one, and says why it does not count.
+func (l *Ledger) openOutcome(record state.Record) (outcome state.Outcome, opened sign.Opened, err error) {
+	opened, err = sign.Open(state.TypeOutcome, record.Data[state.DataEnvelope], &outcome)
+	if err == nil {
+		err = l.machineRecord(record, opened, outcome.Actor, outcome.ClusterUID, state.OutcomeName(outcome.Number, outcome.Sequence))
+	}
+	if err == nil {
+		err = outcome.Check()
+	}
+	return outcome, opened, err
 }
 
 func (l *Ledger) loadAudit(list []state.Record) {

@@ -98,7 +98,8 @@ func (l *Ledger) untouchedSince(request *Request, counted approval.Result) bool 
 		if other.Header.Scope != request.Header.Scope {
 			continue
 		}
-		if l.outcomeSince(other, since) || other.Number != request.Number && approvedSince(other, since) {
+		own := other.Number == request.Number
+		if l.outcomeSince(other, since, own) || !own && approvedSince(other, since) {
 			return false
 		}
 	}
@@ -123,10 +124,13 @@ func approvedSince(r *Request, since time.Time) bool {
 	})
 }
 
-func (l *Ledger) outcomeSince(r *Request, since time.Time) bool {
+// outcomeSince says that a request was, since then, finished, or, where it is
+// another than the one at hand, begun.
+func (l *Ledger) outcomeSince(r *Request, since time.Time, own bool) bool {
 	return slices.ContainsFunc(r.Outcomes, func(o state.Outcome) bool {
 		at, err := time.Parse(time.RFC3339, o.Time)
-		return o.Result != state.ResultResumed && (err != nil || !at.Before(since.Truncate(time.Second)))
+		late := err != nil || !at.Before(since.Truncate(time.Second))
+		return late && o.Result != state.ResultResumed && !(own && o.Unfinished())
 	})
 }
 

@@ -53,14 +53,8 @@ func done(stored *plan.Plan, unchanged map[manifest.Key]bool, gone func(plan.Bod
 	return any, nil
 }
 
-// outcome writes down what became of a request.
+// outcome writes down what became of a request, once, whoever else is at it.
 func (r *run) outcome(ctx context.Context, request *Request, outcome state.Outcome) error {
-	outcome.Actor, outcome.ClusterUID, outcome.Number = r.Caller, r.ClusterUID, request.Number
-	outcome.Sequence, outcome.Time = r.ledger.nextOutcome(request), stamp(r.ledger.now)
-	_, err := r.create(ctx, draft{t: state.TypeOutcome, name: state.OutcomeName(request.Number, outcome.Sequence),
-		subject: request.ID, hash: request.Hash, scope: request.Header.Scope, predicate: outcome, signer: r.Signer})
-	if err == nil {
-		request.Outcomes = append(request.Outcomes, outcome)
-	}
-	return err
+	outcome.Sequence = r.ledger.nextOutcome(request)
+	return r.note(ctx, request, outcome, r.ledger.now)
 }

@@ -97,6 +97,7 @@ func hostileResult(s string) *gate.Result {
 		q.Decisions = append(q.Decisions, approval.Checked{Counts: counts, Reason: s, Decision: approval.Decision{Fingerprint: s, Detail: s,
 			Record: state.Record{Name: s}, Predicate: state.Decision{Action: s, Person: person, Reason: s, Ticket: s, Time: s}}})
 	}
-	q.Outcomes = []state.Outcome{{Result: s, Actor: person, Time: s}}
+	q.Outcomes = []state.Outcome{{Result: s, Actor: person, Time: s, Revision: s, Objects: []state.ObjectResult{
+		{Group: s, Version: s, Kind: s, Namespace: s, Name: s, Result: s, Reason: s, Fields: []string{s}, Managers: []string{s}}}}}
 	return r
 }

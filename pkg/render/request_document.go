@@ -87,6 +87,10 @@ type Outcome struct {
 	Observed bool   `json:"observed,omitempty"`
 	Actor    string `json:"actor"`
 	Time     string `json:"time"`
+	// Plan is the hash of what was left, where that passed or was applied.
+	Plan     string               `json:"plan,omitempty"`
+	Revision string               `json:"revision,omitempty"` // of Git, where it was found reconciled
+	Objects  []state.ObjectResult `json:"objects,omitempty"`
 }
 
 // RequestDocument is the JSON form of a change request. view is its recorded
@@ -103,7 +107,8 @@ func RequestDocument(r gate.Request, view *PlanView) ChangeRequest {
 		document.Decisions = append(document.Decisions, decisionDocument(d))
 	}
 	for _, o := range r.Outcomes {
-		document.Outcomes = append(document.Outcomes, Outcome{Result: o.Result, Observed: o.Observed, Actor: o.Actor.Username, Time: o.Time})
+		document.Outcomes = append(document.Outcomes, Outcome{Result: o.Result, Observed: o.Observed, Actor: o.Actor.Username, Time: o.Time,
+			Plan: o.Plan, Revision: o.Revision, Objects: o.Objects})
 	}
 	document.Emergency = emergencyDocument(r.Emergency)
 	if r.Void != "" {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/state"
 )
 
@@ -97,9 +98,41 @@ func (s Style) Request(r gate.Request) string {
 	l.decisions(r.Decisions)
 	l.emergency(r.Emergency)
 	for _, o := range r.Outcomes {
-		l.line(plain, "  "+Escape(fmt.Sprintf("%s, %s by %s", o.Result, written(o.Time), cmp.Or(o.Actor.Username, "unknown"))))
+		l.outcome(o)
 	}
 	return l.out.String()
+}
+
+// outcome names the objects that are not simply as approved: the others are
+// counted.
+func (l *lines) outcome(o state.Outcome) {
+	text := fmt.Sprintf("%s, %s by %s", o.Result, written(o.Time), cmp.Or(o.Actor.Username, "unknown"))
+	if o.Revision != "" {
+		text += ", in Git at " + o.Revision
+	}
+	if len(o.Objects) > 0 {
+		text += ": " + count(len(o.Objects), "object", "objects")
+	}
+	l.line(plain, "  "+Escape(text))
+	for _, r := range o.Objects {
+		if slices.Contains([]string{state.ObjectWritten, state.ObjectUnchanged, state.ObjectReconciled}, r.Result) {
+			continue
+		}
+		l.line(yellow, "    "+Escape(objectResult(r)))
+	}
+}
+
+// objectResult is what became of one object, in one line.
+func objectResult(r state.ObjectResult) string {
+	key := manifest.Key{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+	text := key.String() + ": " + r.Result + because(r.Reason)
+	if len(r.Fields) > 0 {
+		text += " at " + strings.Join(r.Fields, ", ")
+	}
+	if len(r.Managers) > 0 {
+		text += ", by " + strings.Join(r.Managers, ", ")
+	}
+	return text
 }
 
 // written is a time of a record for people; as it stands where it is none.

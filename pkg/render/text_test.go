@@ -101,7 +101,15 @@ func TestTheGravestFindingIsOnTheFirstScreen(t *testing.T) {
 func TestARequestAndItsListAreReadable(t *testing.T) {
 	r := storyRequest()
 	r.Decisions = []approval.Checked{aliceApproves()}
-	r.Outcomes = []state.Outcome{{Result: state.ResultApplied, Actor: state.Person{Username: "gate"}, Time: "2026-03-01T12:05:00Z"}}
+	byGate := state.Person{Username: "gate"}
+	web := state.ObjectResult{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	written, diverged := web, web
+	written.Result = state.ObjectWritten
+	diverged.Result, diverged.Fields, diverged.Managers = state.ObjectDiverged, []string{"spec.replicas"}, []string{"kubectl-edit"}
+	r.Outcomes = []state.Outcome{{Result: state.ResultStarted, Actor: byGate, Time: "2026-03-01T12:04:00Z"},
+		{Result: state.ResultApplied, Actor: byGate, Time: "2026-03-01T12:05:00Z", Objects: []state.ObjectResult{written}},
+		{Result: state.ResultDiverged, Actor: byGate, Time: "2026-03-01T12:06:00Z", Objects: []state.ObjectResult{diverged}},
+		{Result: state.ResultReconciled, Actor: byGate, Time: "2026-03-01T12:07:00Z", Revision: "4f3c2b1"}}
 	now := r.Created.Add(5 * time.Minute)
 	golden.Assert(t, Style{}.Request(r)+Requests([]gate.Request{r}, now), t.Name()+".golden")
 }
