@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,23 +28,65 @@ func At(object any, path string) (value any, there bool) {
 	return object, ok
 }
 
+// Without copies an object but for the member at a path, as Objects writes
+// paths; no other path of the copy changes. It shares with the object what is
+// not on the way there. An entry of a list, and what is not there, stays.
+func Without(object map[string]any, path string) map[string]any {
+	steps, _ := ParsePath(path)
+	if len(steps) == 0 || steps[len(steps)-1].Selector != "" {
+		return object
+	}
+	out, _ := without(object, steps).(map[string]any)
+	return out
+}
+
+func without(value any, steps []Step) any {
+	if steps[0].Selector != "" {
+		list, _ := value.([]any)
+		i, found := indexOf(list, steps[0].Selector)
+		if !found {
+			return value
+		}
+		list = slices.Clone(list)
+		list[i] = without(list[i], steps[1:])
+		return list
+	}
+	members, _ := value.(map[string]any)
+	member, there := members[steps[0].Key]
+	if !there {
+		return value
+	}
+	members = maps.Clone(members)
+	if len(steps) == 1 {
+		delete(members, steps[0].Key)
+	} else {
+		members[steps[0].Key] = without(member, steps[1:])
+	}
+	return members
+}
+
 func entryAt(list any, selector string) (any, bool) {
 	entries, _ := list.([]any)
+	i, found := indexOf(entries, selector)
+	if !found {
+		return nil, false
+	}
+	return entries[i], true
+}
+
+func indexOf(entries []any, selector string) (int, bool) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(selector, "["), "]")
 	if index, err := strconv.Atoi(inner); err == nil {
-		if index < 0 || index >= len(entries) {
-			return nil, false
-		}
-		return entries[index], true
+		return index, index >= 0 && index < len(entries)
 	}
 	for _, exact := range []bool{true, false} {
-		for _, entry := range entries {
+		for i, entry := range entries {
 			if selected(entry, inner, exact) {
-				return entry, true
+				return i, true
 			}
 		}
 	}
-	return nil, false
+	return 0, false
 }
 
 // selected says whether an entry fits a selector: ="v" of a set, or pairs such

@@ -38,3 +38,21 @@ spec:
 		}
 	}
 }
+
+func TestAMemberIsTakenOutOfACopyAtThePathOfItsTransition(t *testing.T) {
+	const text = `{metadata: {annotations: {a.b/c: x}}, list: [{name: a, env: [], tty: true}, {name: b, env: []}], rows: [[{k: 1}]]}`
+	for path, want := range map[string]string{
+		`metadata.annotations["a.b/c"]`: `{metadata: {annotations: {}}, list: [{name: a, env: [], tty: true}, {name: b, env: []}], rows: [[{k: 1}]]}`,
+		`list[name="a"].env`:            `{metadata: {annotations: {a.b/c: x}}, list: [{name: a, tty: true}, {name: b, env: []}], rows: [[{k: 1}]]}`,
+		`rows[0][0].k`:                  `{metadata: {annotations: {a.b/c: x}}, list: [{name: a, env: [], tty: true}, {name: b, env: []}], rows: [[{}]]}`,
+		`list`:                          `{metadata: {annotations: {a.b/c: x}}, rows: [[{k: 1}]]}`,
+		`list[name="b"]`:                text, // an entry stays
+		`list[name="z"].env`:            text,
+		`metadata.nothing.below`:        text,
+		`no path at all`:                text,
+	} {
+		object := decoded(t, text)
+		assert.DeepEqual(t, diff.Without(object, path), decoded(t, want))
+		assert.DeepEqual(t, object, decoded(t, text))
+	}
+}

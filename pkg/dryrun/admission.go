@@ -15,57 +15,75 @@ import (
 )
 
 // admission lists what the server adds to a new object beyond manifest and
-// defaults. The server writes managed fields after it has filled in defaults,
+// defaults, and says what of the manifest makes a difference (see effective).
+// The server writes managed fields after it has filled in defaults,
 // and before admission: what the creator owns is the manifest with defaults,
 // what nobody owns was added, and what is owned with another value than the
 // manifest's was rewritten.
-func (o *observer) admission(t *target, m moment, s *diff.Schema) ([]plan.AdmissionValue, error) {
-	if isExempt(t.gvk.GroupKind()) {
-		return nil, nil
+func (o *observer) admission(t *target, m moment, s *diff.Schema) (added []plan.AdmissionValue, counts map[string]any, err error) {
+	kind := typed.DeducedParseableType
+	if s != nil {
+		kind = typed.ParseableType{Schema: s.Types, TypeRef: s.Root}
 	}
-	desired := normalised(t.sent(m))
+	stored, err := owned(m.posted, kind)
+	if err != nil {
+		return nil, nil, fmt.Errorf("tell what admission adds: %w", err)
+	}
+	sent := t.sent(m)
+	before, _ := stored.AsValue().Unstructured().(map[string]any)
+	sent.Content = effective(sent, before, m.merged, s)
+	if isExempt(t.gvk.GroupKind()) {
+		return nil, sent.Content, nil
+	}
+	desired := normalised(sent)
 	if s != nil && m.treatment.validation() != metav1.FieldValidationStrict {
 		desired, _ = declared(desired, s, rootAtom(s)).(map[string]any)
 	}
-	expected, err := expectation(m.posted, desired, s)
+	expected, err := expectation(stored, desired, kind)
 	if err != nil {
-		return nil, fmt.Errorf("tell what admission adds: %w", err)
+		return nil, nil, fmt.Errorf("tell what admission adds: %w", err)
 	}
+	return o.added(t, m, expected, s), sent.Content, nil
+}
+
+// added is in what the server's answer differs from what was to be expected.
+func (o *observer) added(t *target, m moment, expected map[string]any, s *diff.Schema) (added []plan.AdmissionValue) {
 	mask := o.maskOf(t, m)
 	before := diff.Clean(mask(expected), t.served.status)
 	after := diff.Clean(mask(m.posted.Object), t.served.status)
 	if t.gvk.GroupKind() == (schema.GroupKind{Kind: "Pod"}) {
 		renameTokenVolume(after)
 	}
-	var added []plan.AdmissionValue
 	for _, transition := range diff.Objects(before, after, nil, s) {
 		if !isDefault(t.gvk, transition, s) {
 			added = append(added, valueOf(t.gvk, transition))
 		}
 	}
-	return added, nil
+	return added
 }
 
-// expectation is the object as it would be stored without admission: the owned
-// part of the server's answer, under the manifest's own values.
-func expectation(posted *unstructured.Unstructured, desired map[string]any, s *diff.Schema) (map[string]any, error) {
-	owned, err := ownedBy(posted)
+// owned is the part of the server's answer that the creator owns: the object
+// with defaults, as it is before admission.
+func owned(posted *unstructured.Unstructured, kind typed.ParseableType) (*typed.TypedValue, error) {
+	fields, err := ownedBy(posted)
 	if err != nil {
 		return nil, err
-	}
-	kind := typed.DeducedParseableType
-	if s != nil {
-		kind = typed.ParseableType{Schema: s.Types, TypeRef: s.Root}
 	}
 	answer, err := kind.FromUnstructured(posted.Object, typed.AllowDuplicates)
 	if err != nil {
 		return nil, fmt.Errorf("the server's answer does not fit its schema: %w", err)
 	}
+	return answer.ExtractItems(fields.Leaves(), typed.WithAppendKeyFields()), nil
+}
+
+// expectation is the object as it would be stored without admission: the owned
+// part of the server's answer, under the manifest's own values.
+func expectation(stored *typed.TypedValue, desired map[string]any, kind typed.ParseableType) (map[string]any, error) {
 	manifest, err := kind.FromUnstructured(desired, typed.AllowDuplicates)
 	if err != nil {
 		return nil, fmt.Errorf("the manifest does not fit the server's schema: %w", err)
 	}
-	merged, err := answer.ExtractItems(owned.Leaves(), typed.WithAppendKeyFields()).Merge(manifest)
+	merged, err := stored.Merge(manifest)
 	if err != nil {
 		return nil, err
 	}

@@ -67,8 +67,12 @@ func (o *observer) complete(ctx context.Context, t *target, m moment, seen *plan
 	}
 	seen.Schema = schema
 	if seen.Replace = m.replaced; m.live == nil || m.replaced {
-		if seen.Admission, err = o.admission(t, m, schema); err != nil {
+		var effective map[string]any
+		if seen.Admission, effective, err = o.admission(t, m, schema); err != nil {
 			return err
+		}
+		if !reflect.DeepEqual(effective, t.content(m.treatment)) {
+			seen.Effective = o.maskOf(t, m)(effective)
 		}
 	} else {
 		seen.Admission = assignments(t, m, schema)

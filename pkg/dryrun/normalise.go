@@ -16,21 +16,28 @@ import (
 // so do custom resources at the server.
 func normalised(object manifest.Object) map[string]any {
 	content := withoutStringData(object)
-	typed, err := scheme.Scheme.New(gvkOf(object))
-	if err != nil {
-		return content
-	}
-	converter := runtime.DefaultUnstructuredConverter
-	if err := converter.FromUnstructured(content, typed); err != nil {
-		return content
-	}
-	respelled, err := converter.ToUnstructured(typed)
-	if err != nil {
+	respelled, known := typedForm(manifest.Object{Content: content})
+	if !known {
 		return content
 	}
 	respelled["apiVersion"], respelled["kind"] = content["apiVersion"], content["kind"]
 	out, _ := respell(content, respelled).(map[string]any)
 	return out
+}
+
+// typedForm is an object of a built-in kind read into the kind's own type, and
+// written again. It answers false for other kinds, and for what does not fit.
+func typedForm(object manifest.Object) (map[string]any, bool) {
+	typed, err := scheme.Scheme.New(gvkOf(object))
+	if err != nil {
+		return nil, false
+	}
+	converter := runtime.DefaultUnstructuredConverter
+	if err := converter.FromUnstructured(object.Content, typed); err != nil {
+		return nil, false
+	}
+	out, err := converter.ToUnstructured(typed)
+	return out, err == nil
 }
 
 // respell takes the manifest's members with the spelling of the typed form.

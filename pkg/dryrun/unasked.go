@@ -20,7 +20,7 @@ func (o *observer) unasked(ctx context.Context, t *target, m moment, assigned []
 	var added []plan.AdmissionValue
 	var err error
 	if m.posted, err = t.probe(withWarnings(ctx, &warnings{}), &m); err == nil {
-		added, err = o.admission(t, m, s)
+		added, _, err = o.admission(t, m, s)
 	}
 	var notes []string
 	for _, suspect := range suspects {

@@ -64,7 +64,7 @@ func (c cover) change(i int, was plan.Change) (bool, error) {
 	}
 	switch was.Body.Operation {
 	case plan.Create:
-		return was.Unverified != "" && now.Unverified == "" && sameButAdmission(was.Body, now.Body) &&
+		return was.Unverified != "" && now.Unverified == "" && sameDesired(was.Body, now) &&
 			(nothingAdded(now.Body.Admission) || c.allowed(i)), nil
 	case plan.Replace:
 		created := was.Body
@@ -75,6 +75,14 @@ func (c cover) change(i int, was plan.Change) (bool, error) {
 		return c.gone(was.Body)
 	}
 	return false, nil
+}
+
+// sameDesired says that a create which the server could not check then wants
+// what it wants now. What it could not check has all that its manifest states.
+func sameDesired(was plan.Body, now plan.Change) bool {
+	stated := now.Body
+	stated.Object = now.Stated
+	return sameButAdmission(was, now.Body) || now.Stated != nil && sameButAdmission(was, stated)
 }
 
 func sameButAdmission(a, b plan.Body) bool {

@@ -1,6 +1,8 @@
 package gate_test
 
 import (
+	"maps"
+
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 )
@@ -44,9 +46,25 @@ func made(name, image string, added ...plan.AdmissionValue) part {
 func unchecked(name, image string) part {
 	return func(in *plan.Input) {
 		made(name, image)(in)
-		in.Observations[len(in.Observations)-1].Unverified = "its namespace is created by this plan"
+		last(in).Unverified = "its namespace is created by this plan"
 	}
 }
+
+// saying gives the manifest of the object before a member.
+func saying(key string, value any) part {
+	return func(in *plan.Input) { last(in).Object.Content[key] = value }
+}
+
+// hollow is a member of the object before that the server does not keep.
+func hollow(key string) part {
+	return func(in *plan.Input) {
+		o := last(in)
+		o.Effective = maps.Clone(o.Object.Content)
+		delete(o.Effective, key)
+	}
+}
+
+func last(in *plan.Input) *plan.Observation { return &in.Observations[len(in.Observations)-1] }
 
 func there(name, image string) part {
 	return func(in *plan.Input) {
@@ -77,7 +95,7 @@ func pruned(name, uid string) part {
 func skipped(name string) part {
 	return func(in *plan.Input) {
 		set(name, "a", "b")(in)
-		in.Observations[len(in.Observations)-1].Skip = "ssa: Ignore"
+		last(in).Skip = "ssa: Ignore"
 	}
 }
 

@@ -39,6 +39,9 @@ func changeOf(o Observation, b bounds) (observed, *Failure) {
 		return out, unaccounted("there is no answer of the server to compare with")
 	case o.Live == nil || o.Replace:
 		out.Body.Operation, out.Body.Object = Create, desired(o)
+		if o.Effective != nil {
+			out.Body.Object, out.Stated = diff.Clean(o.Effective, o.StatusSubresource), out.Body.Object
+		}
 		if o.Replace {
 			if err := out.replace(o, b); err != nil {
 				return out, &Failure{Reason: ReasonInvalid, Message: err.Error()}

@@ -63,7 +63,10 @@ type Observation struct {
 	Object manifest.Object // desired, masked, server-assigned members stripped
 	Live   map[string]any  // nil: the object does not exist
 	Merged map[string]any  // nil: hook, or failed
-	Schema *diff.Schema    // list kinds; nil: every list is atomic
+	// Effective is of a new object what is hashed: desired without empty members
+	// that make no difference, as the server says; nil: all of it.
+	Effective map[string]any
+	Schema    *diff.Schema // list kinds; nil: every list is atomic
 	// StatusSubresource says that status is not part of an apply.
 	StatusSubresource bool
 	// ResourceVersion is LIVE's.
@@ -181,6 +184,9 @@ type Change struct {
 	Risks      []Risk
 	Notes      []string
 	Holders    map[string]Holder // who wrote the fields that differ, by path
+	// Stated is what the manifest says of a new object, where that is more than
+	// Body.Object: empty members that make no difference.
+	Stated any
 }
 
 // Failed is an object that could not be planned.
