@@ -12,7 +12,7 @@ func layers() [][]string {
 	return [][]string{
 		{"state"},
 		{"pkg/manifest", "pkg/diff"},
-		{"pkg/plan", "pkg/policy", "pkg/approval", "pkg/audit"},
+		{"pkg/plan", "pkg/policy", "pkg/approval", "pkg/audit", "pkg/reconcile/edit"},
 		{"pkg/manifest/files", "pkg/gitops", "pkg/gitops/argocd", "pkg/gitops/flux", "pkg/dryrun", "pkg/sign", "pkg/trust",
 			"state/cluster", "state/dir", "state/statetest", "pkg/install/admission"},
 		{"pkg/render", "pkg/gate", "pkg/incident", "pkg/reconcile", "pkg/apply", "pkg/install"},
@@ -45,7 +45,7 @@ func TestImportsPointDownOnly(t *testing.T) {
 // A pure package takes values and returns values, so that the same inputs give
 // the same plan, hash and verdict everywhere, and tables can test it.
 func pure(name string) bool {
-	return slices.Contains([]string{"state", "pkg/manifest", "pkg/diff", "pkg/plan", "pkg/policy", "pkg/approval", "pkg/audit"}, name)
+	return slices.Contains([]string{"state", "pkg/manifest", "pkg/diff", "pkg/plan", "pkg/policy", "pkg/approval", "pkg/audit", "pkg/reconcile/edit"}, name)
 }
 
 func TestPurePackagesPullInNoClientNetworkOrProcess(t *testing.T) {

@@ -63,6 +63,23 @@ func split(text []byte) []chunk {
 	return chunks
 }
 
+// Chunk is the text of one document of a file, with its --- line before and
+// its ... line behind it, and the line of the file, from 1, where it begins.
+type Chunk struct {
+	Line int
+	Text []byte
+}
+
+// Chunks cuts a UTF-8 text with \n line breaks into documents, where Parse
+// would. What only holds comments and space around them is in none.
+func Chunks(text []byte) []Chunk {
+	var chunks []Chunk
+	for _, c := range split(text) {
+		chunks = append(chunks, Chunk{c.line, c.text})
+	}
+	return chunks
+}
+
 // marker says whether a line starts with the document marker mark.
 func marker(line []byte, mark string) bool {
 	rest, ok := bytes.CutPrefix(line, []byte(mark))
