@@ -2,12 +2,15 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build controlplane argosync test demo bench year soak lint update-golden fuzz
+.PHONY: help build controlplane argosync argocdserver test e2e e2e-argocd demo bench year soak lint update-golden fuzz
 
 FUZZTIME ?= 10s
+# packages that ./... leaves out
+MORE := ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
+MORE += ./testdata/e2e/argocd ./testdata/e2e/parts/argocd ./testdata/e2e/parts/kubelet
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## both binaries into bin/
 	go build -o bin/ ./kubectl-changeward ./flux-changeward
@@ -16,10 +19,18 @@ controlplane: ## the API server for tests, and kubectl, into bin/ (10 minutes th
 	@testdata/controlplane/build.sh bin
 
 argosync: ## the code with which Argo CD syncs, into bin/ (8 minutes the first time)
-	@testdata/argocd/build.sh bin
+	@testdata/argocd/build.sh bin argosync
+
+argocdserver: ## all of Argo CD, into bin/ (12 minutes the first time)
+	@testdata/argocd/build.sh bin argocd kustomize
 
 test: build controlplane argosync ## all tests that need no more than the API server
 	go test -timeout 30m ./... ./testdata/soak
+
+e2e: e2e-argocd ## the stories that need the real controllers
+
+e2e-argocd: build controlplane argocdserver ## what a gate does to syncs of the real Argo CD; takes redis-server
+	go test -count=1 -timeout 40m ./testdata/e2e/argocd
 
 demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster
 	@testdata/demo/demo.sh
@@ -35,8 +46,8 @@ soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none ma
 
 lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on these'; exit 1; }
-	go vet ./... ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
-	go run -modfile=testdata/tools/go.mod honnef.co/go/tools/cmd/staticcheck ./... ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
+	go vet ./... $(MORE)
+	go run -modfile=testdata/tools/go.mod honnef.co/go/tools/cmd/staticcheck ./... $(MORE)
 	go test ./pkg/archtest
 
 update-golden: build controlplane ## rewrite golden files, in the packages that have some

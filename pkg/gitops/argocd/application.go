@@ -21,6 +21,8 @@ type Application struct {
 	Automated            bool   // syncs by itself
 	SelfHeal             bool   // puts back what others change, by itself
 	Running              bool   // an operation is under way
+	Starting             bool   // one is asked for, and Argo CD has not begun with it
+	Sync                 *Sync  // the attempt that is under way; nil is none, or one that waits to be tried again
 	Prune                bool
 	Force                bool     // --force of the sync
 	SkipHooks            bool     // hooks do not run in this sync
@@ -42,6 +44,8 @@ type Application struct {
 	IgnoreDifferences []any
 	// Resources is what it listed last.
 	Resources map[manifest.Key]Resource
+
+	ended string // how the last operation ended, in words
 }
 
 // Selected is an object that a selective sync is about; an empty namespace is
@@ -88,9 +92,12 @@ type wire struct {
 	Operation *operation `json:"operation"`
 	Status    struct {
 		OperationState *struct {
-			Phase     string    `json:"phase"`
-			StartedAt string    `json:"startedAt"`
-			Operation operation `json:"operation"`
+			Phase      string      `json:"phase"`
+			Message    string      `json:"message"`
+			StartedAt  string      `json:"startedAt"`
+			FinishedAt string      `json:"finishedAt"`
+			Operation  operation   `json:"operation"`
+			SyncResult *syncResult `json:"syncResult"`
 		} `json:"operationState"`
 		Resources []struct {
 			Group           string `json:"group"`
@@ -109,6 +116,7 @@ type operation struct {
 		Prune        bool       `json:"prune"`
 		SyncOptions  []string   `json:"syncOptions"`
 		Resources    []Selected `json:"resources"`
+		Manifests    []string   `json:"manifests"`
 		SyncStrategy struct {
 			Apply *struct {
 				Force bool `json:"force"`
@@ -118,6 +126,32 @@ type operation struct {
 			} `json:"hook"`
 		} `json:"syncStrategy"`
 	} `json:"sync"`
+}
+
+// syncResult is what Argo CD has settled on in a sync.
+type syncResult struct {
+	Revision  string           `json:"revision"`
+	Revisions []string         `json:"revisions"`
+	Source    map[string]any   `json:"source"`
+	Sources   []map[string]any `json:"sources"`
+}
+
+// sources of the sync, each with its revision.
+func (r *syncResult) sources() (out []Source) {
+	switch {
+	case r == nil:
+		return nil
+	case len(r.Sources) == 0:
+		return []Source{sourceOf(r.Source, r.Revision)}
+	}
+	for i, content := range r.Sources {
+		revision := ""
+		if i < len(r.Revisions) {
+			revision = r.Revisions[i]
+		}
+		out = append(out, sourceOf(content, revision))
+	}
+	return out
 }
 
 // ReadApplication reads an Application. An error means that some member is not
@@ -168,9 +202,17 @@ func (a *Application) readSync(w wire) {
 	}
 	a.SyncOptions = w.Spec.SyncPolicy.SyncOptions
 	running := w.Operation
+	a.Starting = running != nil
 	if state := w.Status.OperationState; state != nil && state.Phase == "Running" {
-		running = &state.Operation
+		running, a.Starting = &state.Operation, false
 		a.Confirmed = !before(w.Metadata.Annotations[approved], state.StartedAt)
+		if state.FinishedAt == "" && running.Sync != nil {
+			a.Sync = &Sync{Sources: state.SyncResult.sources(), Whole: len(running.Sync.Manifests) > 0}
+		} else {
+			a.ended = " (the last attempt failed, and waits to be tried again)"
+		}
+	} else if state != nil {
+		a.ended = " (the last one ended: " + state.Phase + ")"
 	}
 	if running == nil || running.Sync == nil {
 		return
