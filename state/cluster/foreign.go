@@ -38,7 +38,7 @@ func (s *Store) Foreign(ctx context.Context) ([]Foreign, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, s.failed(ctx, "list", state.TypePlan, "", s.missingNamespace(ctx))
+		return nil, s.failed(ctx, "list", state.TypePlan, "", s.missingNamespace(ctx, s.presence.missed()))
 	}
 	return found, nil
 }

@@ -23,9 +23,10 @@ func (s *Store) Index(ctx context.Context, t state.Type, selector state.Selector
 		return s.names.Resource(resource).Namespace(Namespace).List(ctx, options)
 	}
 	var records []state.Record
+	missed := s.presence.missed()
 	err := each(ctx, list, indexPage, selected(t, selector), func(object metav1.Object) {
 		records = append(records, state.Record{Type: t, Name: object.GetName(), Created: object.GetCreationTimestamp().UTC(),
 			Plan: object.GetLabels()[state.LabelPlan], Scope: object.GetLabels()[state.LabelScope], Claims: claims(object.GetAnnotations())})
 	})
-	return s.listed(ctx, t, records, err)
+	return s.listed(ctx, t, records, missed, err)
 }

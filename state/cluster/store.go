@@ -39,6 +39,8 @@ type Store struct {
 	names  metadata.Interface
 	http   *http.Client
 	clock  string // URL whose answer carries the server's time
+
+	presence presence
 }
 
 // New makes the store of the cluster that config leads to, as the user that
@@ -102,18 +104,19 @@ func (s *Store) get(ctx context.Context, t state.Type, name string) (metav1.Obje
 // List implements state.Store.
 func (s *Store) List(ctx context.Context, t state.Type, selector state.Selector) ([]state.Record, error) {
 	var records []state.Record
+	missed := s.presence.missed()
 	err := each(ctx, s.objects(t.Secret()), pageSize, selected(t, selector), func(object metav1.Object) {
 		if record, err := fromObject(t, object); err == nil {
 			records = append(records, record)
 		}
 	})
-	return s.listed(ctx, t, records, err)
+	return s.listed(ctx, t, records, missed, err)
 }
 
 // listed is what a list of one type came to, in the order of names.
-func (s *Store) listed(ctx context.Context, t state.Type, records []state.Record, err error) ([]state.Record, error) {
+func (s *Store) listed(ctx context.Context, t state.Type, records []state.Record, missed int, err error) ([]state.Record, error) {
 	if err == nil && len(records) == 0 {
-		err = s.missingNamespace(ctx)
+		err = s.missingNamespace(ctx, missed)
 	}
 	if err != nil {
 		return nil, s.failed(ctx, "list", t, "", err)
@@ -187,16 +190,6 @@ func (s *Store) Delete(ctx context.Context, t state.Type, name string) error {
 	return s.failed(ctx, "delete", t, name, err)
 }
 
-// missingNamespace gives the server's "not found" for the namespace itself,
-// nil if it exists or the caller may not know.
-func (s *Store) missingNamespace(ctx context.Context) error {
-	_, err := s.client.CoreV1().Namespaces().Get(ctx, Namespace, metav1.GetOptions{})
-	if apierrors.IsForbidden(err) {
-		return nil
-	}
-	return err
-}
-
 // failed turns an answer of the server into one of state's, keeping its text.
 func (s *Store) failed(ctx context.Context, verb string, t state.Type, name string, err error) error {
 	if err == nil {
@@ -210,7 +203,7 @@ func (s *Store) failed(ctx context.Context, verb string, t state.Type, name stri
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return fmt.Errorf("%s: %w", what, state.ErrExists)
-	case apierrors.IsNotFound(err) && (namesNamespace(err) || apierrors.IsNotFound(s.missingNamespace(ctx))):
+	case apierrors.IsNotFound(err) && (namesNamespace(err) || apierrors.IsNotFound(s.missingNamespace(ctx, s.presence.missed()))):
 		return fmt.Errorf("%s: %w: %w", what, state.ErrNoStore, err)
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("%s: %w", what, state.ErrNotFound)
