@@ -152,12 +152,21 @@ func (d examiner) admission(ctx context.Context) Check {
 	standing := Attest(ctx, d.cluster, d.history.epochs)
 	switch standing.Void {
 	case "":
+		if !d.fencesRobots() {
+			return Check{CheckAdmission, StatusWarn, ReasonAdmissionOld, fmt.Sprintf("the admission policies act, unchanged since epoch %d, with the text of version %d: "+
+				"it lets who may create Pods in namespace %s get the token of a robot that approves", standing.Epoch, d.history.epoch().Admission, NamespaceApprovers),
+				"run `kubectl changeward install` again: what was recorded stays as good as it is"}
+		}
 		return Check{CheckAdmission, StatusOK, "", fmt.Sprintf("the admission policies act, unchanged since epoch %d", standing.Epoch), ""}
 	case ReasonCanaryForbidden, ReasonAdmissionUnreadable:
 		return Check{CheckAdmission, StatusWarn, standing.Void, standing.Void + ": " + standing.Detail, "let a gate or an admin run the doctor"}
 	}
 	return Check{CheckAdmission, StatusFail, standing.Void, standing.Void + ": " + standing.Detail, "run `kubectl changeward install` again: it shows what it will mend"}
 }
+
+// fencesRobots says that admission keeps others than admins from starting what
+// runs as a robot that approves.
+func (d examiner) fencesRobots() bool { return d.history.epoch().Admission >= 2 }
 
 func (d examiner) power(ctx context.Context) Check {
 	found, err := GateTooPowerful(ctx, d.client.typed)

@@ -27,9 +27,13 @@ type way struct {
 	namespaces []string // where a role of a namespace opens it; nil: nowhere
 }
 
-// ways are all known ones. The gates are not asked about here: CheckGates does.
-func ways() []way {
-	own := []string{NamespaceGate, NamespaceApprovers}
+// ways are all known ones; fenced says that admission closes the one by way of
+// the robots. The gates are not asked about here: CheckGates does.
+func ways(fenced bool) []way {
+	token, own := "get a token of a gate or of a robot that approves", []string{NamespaceGate, NamespaceApprovers}
+	if fenced {
+		token, own = "get a token of a gate", own[:1]
+	}
 	take := "take the role bindings away that grant it, or name them as admins in the policy"
 	return []way{
 		{CheckFence, "change or remove the admission policies", take + "; the epoch shows when it is done", []string{"create", "update", "patch", "delete", "deletecollection"}, admissionGroup,
@@ -38,7 +42,7 @@ func ways() []way {
 			[]string{"users", "groups", "serviceaccounts"}, nil, []string{NamespaceGate, NamespaceApprovers}},
 		{CheckPurge, "delete records for good, or set policy, roster and epoch", take + "; keep the chain head that the gate prints elsewhere", []string{"purge", "administer"}, recordsGroup,
 			[]string{recordsResource}, nil, []string{Namespace}},
-		{CheckMint, "get a token of a gate or of a robot that approves", take, []string{"create"}, "",
+		{CheckMint, token, take, []string{"create"}, "",
 			[]string{"serviceaccounts/token", "pods", "secrets"}, nil, own},
 		{CheckReadKey, "read the gate's signing key", take + "; run `kubectl changeward install` again for a new one once that key Secret is deleted", []string{"get", "list", "watch"}, "",
 			[]string{"secrets"}, []string{GateKeySecret}, []string{NamespaceGate}},
@@ -59,7 +63,7 @@ type grant struct {
 func (d examiner) around(ctx context.Context) []Check {
 	grants, err := d.grants(ctx)
 	var all []Check
-	for _, w := range ways() {
+	for _, w := range ways(d.fencesRobots()) {
 		if err != nil {
 			all = append(all, unchecked(w.check, err))
 			continue

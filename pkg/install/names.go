@@ -51,6 +51,7 @@ const (
 	ReasonAdmissionMissing    = "AdmissionMissing"    // a policy or binding is not there
 	ReasonAdmissionUnreadable = "AdmissionUnreadable" // not allowed to read, or no answer
 	ReasonAdmissionUnknown    = "AdmissionUnknown"    // the live text is not one this version knows
+	ReasonAdmissionOld        = "AdmissionOld"        // the text of an earlier version: it holds, and fences less
 	ReasonAdmissionChanged    = "AdmissionChanged"    // uid or generation is not the epoch's
 	ReasonEpochMissing        = "EpochMissing"        // no epoch record
 	ReasonCanaryForbidden     = "CanaryForbidden"     // the caller may not send the probe

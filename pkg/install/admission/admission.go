@@ -1,6 +1,8 @@
 // Package admission holds the text of changeward's fence: two validating
 // admission policies and their bindings. One keeps records append-only and in
-// their writers' own names, the other lets a gate send nothing but dry runs.
+// their writers' own names. The other lets a gate send nothing but dry runs, and,
+// since version 2, lets only who administers changeward start what runs in the
+// namespace of the robots that approve, or get it a token.
 //
 // Render makes the objects of the newest version; Matches tells which known
 // version, if any, the live objects are. A text is never edited once released:
@@ -24,7 +26,7 @@ import (
 )
 
 // Version is the newest version of the text.
-const Version = 1
+const Version = 2
 
 // Names of the policies; each binding is named like its policy.
 const (
@@ -45,7 +47,7 @@ func Render(users, groups []string) ([]*unstructured.Unstructured, error) {
 	if err := Check(users, groups); err != nil {
 		return nil, err
 	}
-	return render(Version, users, groups)
+	return RenderVersion(Version, users, groups)
 }
 
 // Matches says which known version the live policies and bindings are, given
@@ -56,7 +58,7 @@ func Matches(live []*unstructured.Unstructured, users, groups []string) (version
 		return 0, false
 	}
 	for version := Version; version > 0; version-- {
-		want, err := render(version, users, groups)
+		want, err := RenderVersion(version, users, groups)
 		if err == nil && slices.Equal(specs(want), specs(live)) {
 			return version, true
 		}
@@ -91,7 +93,8 @@ func checkName(kind, name, accounts string) error {
 	return nil
 }
 
-func render(version int, users, groups []string) ([]*unstructured.Unstructured, error) {
+// RenderVersion makes those of a known version; the names are not checked.
+func RenderVersion(version int, users, groups []string) ([]*unstructured.Unstructured, error) {
 	file := fmt.Sprintf("fence-v%d.yaml", version)
 	text, err := template.ParseFS(texts, file)
 	if err != nil {

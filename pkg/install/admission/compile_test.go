@@ -7,6 +7,7 @@ import (
 	celgo "github.com/google/cel-go/cel"
 	"gotest.tools/v3/assert"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
@@ -46,8 +47,12 @@ func expressions(spec admissionv1.ValidatingAdmissionPolicySpec) (conditions, va
 }
 
 func TestTheTextCompilesOnEveryServerFrom129To137(t *testing.T) {
-	objects, err := admission.Render([]string{"zoe", `we"ird\name`}, []string{"arn:aws:iam::1:role/ci"})
-	assert.NilError(t, err)
+	var objects []*unstructured.Unstructured
+	for version := 1; version <= admission.Version; version++ {
+		rendered, err := admission.RenderVersion(version, []string{"zoe", `we"ird\name`}, []string{"arn:aws:iam::1:role/ci"})
+		assert.NilError(t, err)
+		objects = append(objects, rendered...)
+	}
 	options := cel.OptionalVariableDeclarations{HasAuthorizer: true}
 	for minor := uint(29); minor <= 37; minor++ {
 		base := environment.MustBaseEnvSet(version.MajorMinor(1, minor))
