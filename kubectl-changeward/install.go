@@ -21,20 +21,24 @@ missing. Nothing keeps running in the cluster.
 For Git: --export prints every object but keys and records. Once those are applied, --finish makes
 the keys and records, which must never be in Git.`
 
-const installExample = `  kubectl changeward install --name prod-eu --env prod --approvers group:sre --proposers group:developers
+const installExample = `  kubectl changeward install --name prod-eu --env prod --approvers group:sre --proposers group:developers \
+    --auditors group:audit
 
   # objects by GitOps, keys and records by hand
   kubectl changeward install --name prod-eu --env prod --approvers group:sre --export > changeward.yaml
   kubectl changeward install --name prod-eu --env prod --approvers group:sre --finish`
 
 type installOptions struct {
-	streams                      cli.Streams
-	cluster                      *cli.ClusterFlags
-	output                       cli.OutputFlag
-	keys                         cli.KeyFlags
-	options                      install.Options
-	approvers, proposers, admins []string
-	export                       bool
+	streams   cli.Streams
+	cluster   *cli.ClusterFlags
+	output    cli.OutputFlag
+	keys      cli.KeyFlags
+	options   install.Options
+	approvers []string
+	proposers []string
+	auditors  []string
+	admins    []string
+	export    bool
 }
 
 func newInstall(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
@@ -54,6 +58,7 @@ func newInstall(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	flags.StringVar(&o.options.Env, "env", "", "environment, such as prod")
 	flags.StringSliceVar(&o.approvers, "approvers", nil, "who approves, such as group:sre,user:alice")
 	flags.StringSliceVar(&o.proposers, "proposers", nil, "who may put plans forward, beside gates")
+	flags.StringSliceVar(&o.auditors, "auditors", nil, "who may read all records, beside those")
 	flags.StringSliceVar(&o.admins, "admins", nil, "who sets policy (default: you)")
 	flags.StringSliceVar(&o.options.GateUsers, "gate-user", nil, "further gate identities, by user name")
 	flags.StringSliceVar(&o.options.GateGroups, "gate-group", nil, "further gate identities, by group")
@@ -73,7 +78,8 @@ func (o *installOptions) validate() error {
 		problems = append(problems, err)
 		return who
 	}
-	o.options.People = policy.Roles{Approvers: read("approvers", o.approvers), Proposers: read("proposers", o.proposers), Admins: read("admins", o.admins)}
+	o.options.People = policy.Roles{Approvers: read("approvers", o.approvers), Proposers: read("proposers", o.proposers),
+		Auditors: read("auditors", o.auditors), Admins: read("admins", o.admins)}
 	if o.export && o.options.Finish {
 		problems = append(problems, cli.Usage("choose one of --export and --finish"))
 	}

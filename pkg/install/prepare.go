@@ -81,8 +81,7 @@ func (p *Plan) settle() error {
 	}
 	inForce := p.history.policy
 	if inForce == nil {
-		people := p.options.People
-		p.source = policy.Default(p.options.Name, p.options.Env, people.Approvers, people.Proposers, people.Admins)
+		p.source = policy.Default(p.options.Name, p.options.Env, p.options.People)
 		var err error
 		if inForce, err = policy.Parse([]byte(p.source)); err != nil {
 			return fmt.Errorf("the first policy: %w", err)

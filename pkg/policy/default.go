@@ -44,35 +44,35 @@ $ROLES
 `
 
 // Default is the YAML text of the policy that an install sets first. name is
-// the cluster's name; env its environment ("" takes the name); approvers must
-// name someone, proposers and admins may be empty. Whatever is given is quoted
-// as YAML demands.
-func Default(name, env string, approvers, proposers, admins Subjects) string {
+// the cluster's name; env its environment ("" takes the name); people must name
+// approvers, the others may be empty. Whatever is given is quoted as YAML
+// demands.
+func Default(name, env string, people Roles) string {
 	if env == "" {
 		env = name
 	}
-	who := short(approvers)
+	who := short(people.Approvers)
 	return strings.NewReplacer(
-		"$NAME", scalar(name), "$ENV", scalar(env), "$ROLES", roles(proposers, admins),
+		"$NAME", scalar(name), "$ENV", scalar(env), "$ROLES", roles(people),
 		"$RULE", ruleName(env, who), "$MATCH", scalarOf(`change.env == `+quoted(env), plainText(env)),
-		"$APPROVERS", flow(approvers),
+		"$APPROVERS", flow(people.Approvers),
 		"$REASON", scalarOf(longEnv(env)+" Kubernetes syncs need "+acronym(who)+" approval", plainText(env) && plainText(who)),
 	).Replace(firstPolicy)
 }
 
-func roles(proposers, admins Subjects) string {
+func roles(people Roles) string {
 	lines := []string{}
 	for _, role := range []struct {
 		key string
 		who Subjects
-	}{{"proposers", proposers}, {"admins", admins}} {
+	}{{"proposers", people.Proposers}, {"admins", people.Admins}, {"auditors", people.Auditors}} {
 		if role.who.Empty() {
 			lines = append(lines, fmt.Sprintf("  # %s: {groups: [...], users: [...]}", role.key))
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("  %s: {%s}", role.key, flow(role.who)))
 	}
-	return strings.Join(append(lines, "  # auditors: the same form"), "\n")
+	return strings.Join(lines, "\n")
 }
 
 // flow is subjects as the members of a flow mapping.

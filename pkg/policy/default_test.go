@@ -12,8 +12,8 @@ import (
 )
 
 func TestTheFirstPolicyIsTheOneOfTheDesign(t *testing.T) {
-	text := policy.Default("prod-eu", "prod", policy.Subjects{Groups: []string{"sre"}},
-		policy.Subjects{Groups: []string{"ci"}}, policy.Subjects{Groups: []string{"platform"}, Users: []string{"root"}})
+	text := policy.Default("prod-eu", "prod", policy.Roles{Approvers: policy.Subjects{Groups: []string{"sre"}},
+		Proposers: policy.Subjects{Groups: []string{"ci"}}, Admins: policy.Subjects{Groups: []string{"platform"}, Users: []string{"root"}}})
 	golden.Assert(t, text, "default.yaml.golden")
 }
 
@@ -25,11 +25,12 @@ func TestTheFirstPolicyParsesWhateverItsNamesAre(t *testing.T) {
 			}
 			who := policy.Subjects{Groups: []string{name, "x, y"}, Users: []string{name}}
 			for _, others := range []policy.Subjects{{}, who} {
-				p, err := policy.Parse([]byte(policy.Default(name, env, who, others, others)))
+				p, err := policy.Parse([]byte(policy.Default(name, env, policy.Roles{Approvers: who, Proposers: others, Admins: others, Auditors: others})))
 				assert.NilError(t, err)
 				assert.Equal(t, p.ClusterName, name)
 				assert.DeepEqual(t, p.Rules[2].Approvers[0].Who, who)
 				assert.DeepEqual(t, p.Proposers, others)
+				assert.DeepEqual(t, p.Auditors, others)
 				assert.DeepEqual(t, p.Emergency.Subjects, who)
 				j := judge(p, change(plan.Update, "ConfigMap"))
 				assert.Equal(t, j.Verdict, state.VerdictApprovalRequired)

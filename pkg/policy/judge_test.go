@@ -43,8 +43,8 @@ func firstReason(j policy.Judgement) string {
 
 func standard(t *testing.T) *policy.Policy {
 	t.Helper()
-	p, err := policy.Parse([]byte(policy.Default("prod-eu", "prod", policy.Subjects{Groups: []string{"sre"}},
-		policy.Subjects{Groups: []string{"ci"}}, policy.Subjects{Groups: []string{"platform"}})))
+	p, err := policy.Parse([]byte(policy.Default("prod-eu", "prod", policy.Roles{Approvers: policy.Subjects{Groups: []string{"sre"}},
+		Proposers: policy.Subjects{Groups: []string{"ci"}}, Admins: policy.Subjects{Groups: []string{"platform"}}})))
 	assert.NilError(t, err)
 	return p
 }

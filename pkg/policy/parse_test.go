@@ -151,7 +151,7 @@ func TestWhatIsNotOneYAMLDocumentIsRefused(t *testing.T) {
 
 func FuzzParseNeverPanics(f *testing.F) {
 	f.Add(string(spec("clusterName: c\ndefault: deny")))
-	f.Add(policy.Default("prod", "prod", policy.Subjects{Groups: []string{"sre"}}, policy.Subjects{}, policy.Subjects{}))
+	f.Add(policy.Default("prod", "prod", policy.Roles{Approvers: policy.Subjects{Groups: []string{"sre"}}}))
 	f.Add("a: &a [*a]")
 	f.Fuzz(func(t *testing.T, source string) {
 		p, err := policy.Parse([]byte(source))
