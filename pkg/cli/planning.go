@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gitops"
 	"github.com/changeward/changeward/pkg/manifest"
@@ -59,7 +61,10 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 		return nil, err
 	}
 	p := &planning{input: input}
-	if p.kinds, err = s.Client.KindsFor(ctx, objects); err != nil {
+	group, inner := errgroup.WithContext(ctx)
+	group.Go(func() (err error) { p.masker, err = s.Masker(inner); return })
+	group.Go(func() (err error) { p.kinds, err = s.Client.KindsFor(inner, objects); return })
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	s.Gate.Gone = func(ctx context.Context, b plan.Body) (bool, error) { return s.Client.Gone(ctx, p.kinds, b) }
@@ -80,8 +85,7 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 			return nil, err
 		}
 	}
-	p.masker, err = s.Masker(ctx)
-	return p, err
+	return p, nil
 }
 
 // observe asks about every object, once, or where random values should show

@@ -45,8 +45,12 @@ func Attest(ctx context.Context, where Cluster, epochs []state.Epoch) Standing {
 		return void(ReasonAdmissionUnreadable, "%v", err)
 	}
 	last := epochs[len(epochs)-1]
-	if standing := c.compare(ctx, last); standing.Void != "" {
-		return standing
+	probed := make(chan error, 1)
+	go func() { probed <- where.Store.Canary(ctx, falseActor) }()
+	compared := c.compare(ctx, last)
+	canary := <-probed
+	if compared.Void != "" {
+		return compared
 	}
 	first := epochs[trust.Unbroken(epochs)]
 	from, err := time.Parse(time.RFC3339, first.Time)
@@ -54,8 +58,8 @@ func Attest(ctx context.Context, where Cluster, epochs []state.Epoch) Standing {
 		return void(ReasonEpochMissing, "epoch %d: %v", first.Version, err)
 	}
 	standing := Standing{Epoch: first.Version, From: from}
-	if err := where.Store.Canary(ctx, falseActor); err != nil {
-		failed := c.canaryVoid(ctx, err)
+	if canary != nil {
+		failed := c.canaryVoid(ctx, canary)
 		standing.Void, standing.Detail = failed.Void, failed.Detail
 	}
 	return standing
