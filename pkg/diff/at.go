@@ -74,6 +74,10 @@ func entryAt(list any, selector string) (any, bool) {
 	return entries[i], true
 }
 
+// Index is where the entry of a list stands that a selector of a path names;
+// false if there is none.
+func Index(list []any, selector string) (int, bool) { return indexOf(list, selector) }
+
 func indexOf(entries []any, selector string) (int, bool) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(selector, "["), "]")
 	if index, err := strconv.Atoi(inner); err == nil {

@@ -18,25 +18,30 @@ func (l *loader) kustomize(dir string) {
 		l.problem(dir, manifest.ReasonUnreadable, "a kustomization must be a local directory: "+cause(err))
 		return
 	}
+	l.objects, l.problems = Build(filesys.MakeFsOnDisk(), dir)
+}
+
+// Build is the kustomization of a directory of a file system, as Load reads it
+// with -k.
+func Build(system filesys.FileSystem, dir string) ([]manifest.Object, []manifest.Problem) {
 	options := krusty.MakeDefaultOptions() // root only, no plugins
 	options.Reorder = krusty.ReorderOptionLegacy
-	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), dir)
+	built, err := krusty.MakeKustomizer(options).Run(system, dir)
+	var data []byte
+	if err == nil {
+		data, err = built.AsYaml()
+	}
 	if err != nil {
-		l.problem(dir, manifest.ReasonKustomize, careful(err))
-		return
+		return nil, []manifest.Problem{{Source: manifest.Source{File: dir}, Reason: manifest.ReasonKustomize, Message: careful(err)}}
 	}
-	data, err := built.AsYaml()
-	if err != nil {
-		l.problem(dir, manifest.ReasonKustomize, careful(err))
-		return
+	objects, problems := manifest.Parse(dir, data)
+	for i := range objects {
+		objects[i].Source.Line = 0
 	}
-	l.parse(dir, data)
-	for i := range l.objects {
-		l.objects[i].Source.Line = 0
+	for i := range problems {
+		problems[i].Source.Line = 0
 	}
-	for i := range l.problems {
-		l.problems[i].Source.Line = 0
-	}
+	return objects, problems
 }
 
 // careful is the text of a kustomize error up to where it repeats what a
