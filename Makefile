@@ -2,12 +2,13 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build controlplane argosync argocdserver test e2e e2e-argocd demo bench year soak lint update-golden fuzz
+.PHONY: help build controlplane argosync argocdserver gitea test e2e e2e-argocd e2e-forge demo bench year soak lint update-golden fuzz
 
 FUZZTIME ?= 10s
 # packages that ./... leaves out
 MORE := ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
 MORE += ./testdata/e2e/argocd ./testdata/e2e/parts/argocd ./testdata/e2e/parts/kubelet
+MORE += ./testdata/e2e/forge ./testdata/e2e/parts ./testdata/e2e/parts/gitea
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,13 +25,19 @@ argosync: ## the code with which Argo CD syncs, into bin/ (8 minutes the first t
 argocdserver: ## all of Argo CD, into bin/ (12 minutes the first time)
 	@testdata/argocd/build.sh bin argocd kustomize
 
+gitea: ## a forge, into bin/ (7 minutes the first time)
+	@testdata/gitea/build.sh bin
+
 test: build controlplane argosync ## all tests that need no more than the API server
 	go test -timeout 30m ./... ./testdata/soak
 
-e2e: e2e-argocd ## the stories that need the real controllers
+e2e: e2e-forge e2e-argocd ## the stories that need the real controllers, or a forge
 
 e2e-argocd: build controlplane argocdserver ## what a gate does to syncs of the real Argo CD; takes redis-server
 	go test -count=1 -timeout 40m ./testdata/e2e/argocd
+
+e2e-forge: gitea ## a pull request of reconcile, on a real Gitea, until it is merged
+	go test -count=1 -timeout 20m ./testdata/e2e/forge
 
 demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster
 	@testdata/demo/demo.sh

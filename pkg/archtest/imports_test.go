@@ -14,8 +14,9 @@ func layers() [][]string {
 		{"pkg/manifest", "pkg/diff"},
 		{"pkg/plan", "pkg/policy", "pkg/approval", "pkg/audit", "pkg/reconcile/edit"},
 		{"pkg/manifest/files", "pkg/manifest/git", "pkg/gitops", "pkg/gitops/argocd", "pkg/gitops/flux", "pkg/dryrun", "pkg/sign", "pkg/trust",
-			"state/cluster", "state/dir", "state/statetest", "pkg/install/admission"},
-		{"pkg/render", "pkg/gate", "pkg/incident", "pkg/reconcile", "pkg/apply", "pkg/install"},
+			"state/cluster", "state/dir", "state/statetest", "pkg/install/admission",
+			"pkg/reconcile/fault", "pkg/reconcile/repo", "pkg/reconcile/forge"},
+		{"pkg/render", "pkg/gate", "pkg/incident", "pkg/reconcile", "pkg/reconcile/publish", "pkg/apply", "pkg/install"},
 		{"pkg/cli"},
 		{"kubectl-changeward", "flux-changeward"},
 		{"pkg/kubetest"}, // nothing that ships imports it
