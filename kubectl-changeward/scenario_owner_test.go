@@ -57,6 +57,7 @@ func TestAGatePlansWhatAnOwnerWouldDelete(t *testing.T) {
 	w.keepsWhatIsGuarded(t)
 	w.refusesEmptyInput(t)
 	w.approvesADeletedNamespace(t)
+	w.knowsTheNamespaceThatArgoCDMakes(t)
 }
 
 func (w world) keepsWhatIsGuarded(t *testing.T) {
@@ -105,4 +106,20 @@ func (w world) approvesADeletedNamespace(t *testing.T) {
 	w.as("ci").run(t, gate...).exits(t, 0).prints(t, id, "approved by alice")
 	_, err = w.Client(kubetest.Admin).CoreV1().Namespaces().Get(t.Context(), "b53-shop", metav1.GetOptions{})
 	assert.NilError(t, err) // a gate deletes nothing
+}
+
+// knowsTheNamespaceThatArgoCDMakes approves it before the sync, and gates again
+// in the sync, when it is there.
+func (w world) knowsTheNamespaceThatArgoCDMakes(t *testing.T) {
+	w.Apply(t, kubetest.Admin, "argocd-server", `{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: fresh, namespace: argocd}, spec: {project: default, `+
+		`destination: {server: "https://kubernetes.default.svc", namespace: fresh}, syncPolicy: {syncOptions: [CreateNamespace=true]}}}`)
+	file := filepath.Join(t.TempDir(), "web.yaml")
+	assert.NilError(t, os.WriteFile(file, []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: fresh, labels: {}}, data: {a: b}}"), 0o600))
+	gate := []string{"gate", "--owner", "application/argocd/fresh", "-f", file}
+	got := w.as("ci").run(t, gate...).exits(t, 2).prints(t, "+ Namespace/fresh (create", "note: applied before this gate: ",
+		"+ fresh/ConfigMap/web (create", "its namespace is created by this plan")
+	id := idOf(t, got)
+	w.as("alice").run(t, "approve", id, "--yes").exits(t, 0)
+	w.Apply(t, kubetest.Admin, "argocd-controller", "{apiVersion: v1, kind: Namespace, metadata: {name: fresh}}")
+	w.as("ci").run(t, gate...).exits(t, 0).prints(t, id, "approved by alice")
 }

@@ -84,6 +84,7 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 		if p.departed, err = p.owner.Departed(set, p.kinds, problems, input.empty); err != nil {
 			return nil, err
 		}
+		p.set = p.owner.Completed(set)
 	}
 	return p, nil
 }

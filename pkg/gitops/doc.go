@@ -2,7 +2,8 @@
 // which settings, and what it would delete. It reads owners through a Reader,
 // and writes nothing.
 //
-// Enter at ParseRef and Find for the owner that a plan is made for. Departed
+// Enter at ParseRef and Find for the owner that a plan is made for. Completed
+// adds what it applies though no manifest shows it. Departed
 // lists what left the manifests, Judge decides over each of it while
 // dryrun.ObserveDeletes looks. Attribute then says of everything that was
 // observed who else keeps it as it is. The rules of each tool are in

@@ -103,9 +103,6 @@ func findApplication(ctx context.Context, reader Reader, ref Ref, object map[str
 	o := &Owner{Ref: ref, UID: a.UID, Argo: a, Settings: settings, Prune: a.Prune, Propagation: a.Propagation(), DefaultNamespace: a.DefaultNamespace,
 		Inventory: map[manifest.Key]string{}, Applier: plan.Applier{Name: argocd.Applier, Mode: plan.ModeClientSide, Manager: argocd.Manager}}
 	o.applies = argocd.NewApplier(a, settings)
-	if note := a.NamespaceNote(); note != "" {
-		o.Notes = append(o.Notes, note)
-	}
 	if a.Options(manifest.Object{}, nil).ServerSide {
 		o.Applier.Mode, o.Applier.Force = plan.ModeServerSide, true
 	}

@@ -2,6 +2,7 @@ package fidelity_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -28,6 +29,7 @@ type shop struct {
 	metadata  string            // more members of metadata
 	operation string            // of the sync, where it is not an automated one
 	settings  map[string]string // argocd-cm
+	namespace string            // spec.destination.namespace; "" is team-a
 }
 
 // withOptions is an Application that syncs with options.
@@ -37,7 +39,7 @@ func withOptions(options ...string) shop { return shop{options: options} }
 func (s shop) object(t *testing.T) map[string]any {
 	t.Helper()
 	text := "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: " + nameOf(t) + "\n  namespace: argocd\n" + indent(s.metadata) +
-		"spec:\n  project: default\n  destination: {server: \"https://kubernetes.default.svc\", namespace: team-a}\n" + indent(s.spec)
+		"spec:\n  project: default\n  destination: {server: \"https://kubernetes.default.svc\", namespace: " + cmp.Or(s.namespace, "team-a") + "}\n" + indent(s.spec)
 	if !strings.Contains(s.spec, "syncPolicy:") {
 		text += "  syncPolicy: {syncOptions: [" + strings.Join(s.options, ", ") + "]}\n"
 	}
@@ -63,12 +65,18 @@ func indent(text string) (out string) {
 	return out
 }
 
-// applier plans what the Application applies.
-func (s shop) applier(t *testing.T) dryrun.Applier {
+// read is the Application as plans know it.
+func (s shop) read(t *testing.T) *argocd.Application {
 	t.Helper()
 	a, err := argocd.ReadApplication(s.object(t))
 	assert.NilError(t, err)
-	return argocd.NewApplier(a, argocd.ReadSettings("argocd", s.settings))
+	return a
+}
+
+// applier plans what the Application applies.
+func (s shop) applier(t *testing.T) dryrun.Applier {
+	t.Helper()
+	return argocd.NewApplier(s.read(t), argocd.ReadSettings("argocd", s.settings))
 }
 
 // synced is what argosync says of a sync.

@@ -21,8 +21,8 @@ import (
 
 func masker() manifest.Masker { return manifest.NewMasker([]byte("a key of the test's"), "uid", false) }
 
-// observe plans manifests as an applier.
-func observe(t *testing.T, applier dryrun.Applier, text string) []plan.Observation {
+// observe plans manifests as an applier, and objects that it adds.
+func observe(t *testing.T, applier dryrun.Applier, text string, added ...manifest.Object) []plan.Observation {
 	t.Helper()
 	client, err := dryrun.New(kubetest.Shared(t).Config(kubetest.Admin))
 	assert.NilError(t, err)
@@ -32,6 +32,7 @@ func observe(t *testing.T, applier dryrun.Applier, text string) []plan.Observati
 	assert.Equal(t, len(problems), 0, "%v", problems)
 	set, problems := manifest.Resolve(objects, kinds, "default")
 	assert.Equal(t, len(problems), 0, "%v", problems)
+	set.Objects = append(set.Objects, added...)
 	seen, err := client.Observe(t.Context(), set, dryrun.ObserveOptions{Kinds: kinds, Applier: applier, Masker: masker()})
 	assert.NilError(t, err)
 	return seen
@@ -85,28 +86,33 @@ func prove(t *testing.T, applier dryrun.Applier, text string, apply func() strin
 	}
 	said := apply()
 	for i, o := range seen {
-		name := o.Object.Key().String()
-		after := r.live(t, o)
-		want := o.Merged
-		if o.Failure != nil || o.Skip != "" {
-			want = before[i]
-		}
-		if failed := !succeeded(said, o); failed != (o.Failure != nil) {
-			t.Errorf("%s: planned to fail: %+v; failed: %v (%s)", name, o.Failure, failed, shortened(said))
-		}
-		if want == nil || after == nil {
-			assert.Check(t, want == nil && after == nil, "%s: planned %v, found %v (%s)", name, want, after, shortened(said))
-			continue
-		}
-		for _, difference := range differences(o, want, after) {
-			t.Errorf("%s: planned and applied differ: %s (%s)", name, difference, shortened(said))
-		}
-		if o.Failure == nil {
-			assert.Check(t, lastApplied(want) == lastApplied(after), "%s: last-applied is there: %v", name, lastApplied(after))
-		}
-		checkIdentity(t, o, before[i], after)
+		compare(t, o, before[i], r.live(t, o), said)
 	}
 	return seen
+}
+
+// compare holds what came of an object against its plan.
+func compare(t *testing.T, o plan.Observation, before, after map[string]any, said string) {
+	t.Helper()
+	name := o.Object.Key().String()
+	want := o.Merged
+	if o.Failure != nil || o.Skip != "" {
+		want = before
+	}
+	if failed := !succeeded(said, o); failed != (o.Failure != nil) {
+		t.Errorf("%s: planned to fail: %+v; failed: %v (%s)", name, o.Failure, failed, shortened(said))
+	}
+	if want == nil || after == nil {
+		assert.Check(t, want == nil && after == nil, "%s: planned %v, found %v (%s)", name, want, after, shortened(said))
+		return
+	}
+	for _, difference := range differences(o, want, after) {
+		t.Errorf("%s: planned and applied differ: %s (%s)", name, difference, shortened(said))
+	}
+	if o.Failure == nil {
+		assert.Check(t, lastApplied(want) == lastApplied(after), "%s: last-applied is there: %v", name, lastApplied(after))
+	}
+	checkIdentity(t, o, before, after)
 }
 
 // lastApplied says whether an object carries the bookkeeping of client-side

@@ -29,9 +29,9 @@ type Application struct {
 	SyncOptions          []string // as Name=value
 	Selected             []Selected
 	Confirmed            bool // deletes that wait for a confirmation have it
-	// ManagedNamespace says that Argo CD keeps labels and annotations of
-	// DefaultNamespace, so that it never prunes it.
-	ManagedNamespace bool
+	// ManagedNamespace is what Argo CD keeps of DefaultNamespace, which it then
+	// never prunes; nil is nothing.
+	ManagedNamespace *ManagedMetadata
 	// MigratesFrom is the field manager whose fields server-side apply takes
 	// over beside its own; "" is that of kubectl apply.
 	MigratesFrom string
@@ -84,8 +84,8 @@ type wire struct {
 				SelfHeal bool  `json:"selfHeal"`
 				Enabled  *bool `json:"enabled"`
 			} `json:"automated"`
-			SyncOptions              []string        `json:"syncOptions"`
-			ManagedNamespaceMetadata *map[string]any `json:"managedNamespaceMetadata"`
+			SyncOptions              []string         `json:"syncOptions"`
+			ManagedNamespaceMetadata *ManagedMetadata `json:"managedNamespaceMetadata"`
 		} `json:"syncPolicy"`
 		IgnoreDifferences []any `json:"ignoreDifferences"`
 	} `json:"spec"`
@@ -171,7 +171,7 @@ func ReadApplication(object map[string]any) (*Application, error) {
 	a := &Application{
 		Namespace: w.Metadata.Namespace, Name: w.Metadata.Name, UID: w.Metadata.UID,
 		Deleting: w.Metadata.DeletionTimestamp != "", Remote: w.remote(), DefaultNamespace: w.Spec.Destination.Namespace,
-		ManagedNamespace: w.Spec.SyncPolicy.ManagedNamespaceMetadata != nil, IgnoreDifferences: w.Spec.IgnoreDifferences,
+		ManagedNamespace: w.Spec.SyncPolicy.ManagedNamespaceMetadata, IgnoreDifferences: w.Spec.IgnoreDifferences,
 		MigratesFrom: w.Metadata.Annotations[migratesFrom], CompareOptions: commaList(w.Metadata.Annotations[compareOptions]),
 		SpecServerSide: slices.Contains(w.Spec.SyncPolicy.SyncOptions, "ServerSideApply=true"), Resources: map[manifest.Key]Resource{},
 	}

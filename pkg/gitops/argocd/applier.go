@@ -20,9 +20,10 @@ type applier struct {
 
 func (applier) Hooks() bool { return true }
 
-// Desired is the object as the repository server hands it over: marked.
+// Desired is the object as the repository server hands it over: marked. The
+// namespace that Argo CD adds is not.
 func (p applier) Desired(object manifest.Object) (manifest.Object, error) {
-	if p.a.Name == "" {
+	if p.a.Name == "" || p.a.besides(object) {
 		return object, nil
 	}
 	return p.a.mark(object, p.s), nil
@@ -32,6 +33,9 @@ func (p applier) Desired(object manifest.Object) (manifest.Object, error) {
 func (p applier) Treat(desired manifest.Object, live *unstructured.Unstructured) (dryrun.Treatment, error) {
 	if p.s.invalid != nil {
 		return dryrun.Treatment{}, p.s.invalid
+	}
+	if p.a.besides(desired) {
+		return p.treatNamespace(desired, live)
 	}
 	ignored, err := p.rules(desired)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestOptionsComeFromApplicationManifestAndLive(t *testing.T) {
 		"options have one case of letters":    {desired: options("replace=true,force=TRUE"), want: argocd.Options{Validate: true}},
 		"no validation":                       {desired: options("Validate=false"), want: argocd.Options{}},
 		"no migration":                        {app: app("ServerSideApply=true, ClientSideApplyMigration=false"), want: argocd.Options{Validate: true, ServerSide: true}},
-		"only what differs":                   {app: app("ApplyOutOfSyncOnly=true, RespectIgnoreDifferences=true, CreateNamespace=true"), want: argocd.Options{Validate: true, OutOfSyncOnly: true, IgnoreDifferences: true, CreateNamespace: true}},
+		"only what differs":                   {app: app("ApplyOutOfSyncOnly=true, RespectIgnoreDifferences=true"), want: argocd.Options{Validate: true, OutOfSyncOnly: true, IgnoreDifferences: true}},
 		"force of the sync that runs":         {app: "operation: {sync: {syncStrategy: {hook: {force: true}}}}", want: argocd.Options{Validate: true, Force: true}},
 		"the running sync has options itself": {app: "operation: {sync: {syncOptions: [Replace=true]}}\n" + app("ServerSideApply=true"), want: argocd.Options{Validate: true, Replace: true}},
 		"a lone Skip":                         {desired: "argocd.argoproj.io/hook: Skip", want: argocd.Options{Validate: true, Skip: "Argo CD does not apply it: argocd.argoproj.io/hook: Skip"}},
@@ -184,4 +184,45 @@ status: {resources: [{version: v1, kind: ConfigMap, namespace: team-a, name: web
 	assert.Equal(t, application(t, "spec: {destination: {server: https://other.example}}").Remote, "https://other.example")
 	_, err := argocd.ReadApplication(content(t, `{spec: {syncPolicy: {automated: {prune: "yes"}}}}`))
 	assert.ErrorContains(t, err, "spec.syncPolicy.automated.prune is of the wrong type: string")
+}
+
+func TestArgoCDWritesANamespaceOnlyWhereItIsNoneOfTheManifests(t *testing.T) {
+	const text, whole = "{apiVersion: v1, kind: Namespace, metadata: {name: team-a}}", "[CreateNamespace=true]"
+	app := func(options, more string) string {
+		return "spec: {destination: {namespace: team-a}, syncPolicy: {syncOptions: " + options + more + "}}"
+	}
+	objects := func(texts ...string) (out []manifest.Object) {
+		for _, text := range texts {
+			out = append(out, manifest.Object{Content: content(t, text)})
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		app  string
+		set  manifest.Set
+		want string
+	}{
+		"not asked for":          {app("[]", ", managedNamespaceMetadata: {labels: {a: b}}"), manifest.Set{}, ""},
+		"no namespace":           {"spec: {syncPolicy: {syncOptions: " + whole + "}}", manifest.Set{}, ""},
+		"asked for":              {app(whole, ""), manifest.Set{Objects: objects(strings.ReplaceAll(text, "team-a", "team-b"))}, text},
+		"by the sync that runs":  {app("[]", "") + "\noperation: {sync: {syncOptions: " + whole + "}}", manifest.Set{}, text},
+		"not by that":            {app(whole, "") + "\noperation: {sync: {}}", manifest.Set{}, ""},
+		"a manifest":             {app(whole, ""), manifest.Set{Objects: objects(text)}, ""},
+		"a manifest with faults": {app(whole, ""), manifest.Set{Refused: objects(text)}, ""},
+		"a hook": {app(whole, ""), manifest.Set{Objects: objects(strings.Replace(text, "name: team-a",
+			"name: team-a, annotations: {argocd.argoproj.io/hook: PreSync}", 1))}, text},
+		"managed": {app(whole, ", managedNamespaceMetadata: {labels: {a: b}, annotations: {c: d}}"), manifest.Set{}, strings.Replace(text, "name: team-a",
+			"name: team-a, labels: {a: b}, annotations: {c: d, argocd.argoproj.io/sync-options: ServerSideApply=true}", 1)},
+		"managed, and nothing said": {app(whole, ", managedNamespaceMetadata: {}"), manifest.Set{}, strings.Replace(text, "name: team-a",
+			"name: team-a, annotations: {argocd.argoproj.io/sync-options: ServerSideApply=true}", 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, is := application(t, c.app).Beside(c.set)
+			assert.Equal(t, is, c.want != "")
+			if is {
+				assert.DeepEqual(t, got.Content, content(t, c.want))
+				assert.Equal(t, got.Source.String(), "application/argocd/shop")
+			}
+		})
+	}
 }

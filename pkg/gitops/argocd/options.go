@@ -29,8 +29,6 @@ type Options struct {
 	// OutOfSyncOnly applies nothing that does not differ; IgnoreDifferences
 	// keeps the live values of ignored fields.
 	OutOfSyncOnly, IgnoreDifferences bool
-	// CreateNamespace makes the Application's namespace before all else.
-	CreateNamespace bool
 }
 
 // Options reads the Application's sync options and those of an object: the
@@ -48,25 +46,11 @@ func (a *Application) Options(desired manifest.Object, live map[string]any) Opti
 		Validate:          !a.has("Validate=false") && !slices.Contains(own, "Validate=false"),
 		OutOfSyncOnly:     a.has("ApplyOutOfSyncOnly=true"),
 		IgnoreDifferences: a.has("RespectIgnoreDifferences=true"),
-		CreateNamespace:   a.has("CreateNamespace=true"),
 	}
 	if o.ServerSide && !a.has("ClientSideApplyMigration=false") {
 		o.Migrate = cmp.Or(a.MigratesFrom, clientSideApply)
 	}
 	return o
-}
-
-// NamespaceNote says what a sync does to the Application's namespace before
-// all else, which no manifest shows; "" is nothing.
-func (a *Application) NamespaceNote() string {
-	switch {
-	case !a.has("CreateNamespace=true") || a.DefaultNamespace == "":
-		return ""
-	case a.ManagedNamespace:
-		return "not in this plan: unless it is among the manifests, Argo CD creates namespace " + a.DefaultNamespace +
-			" before all else, and puts labels and annotations of spec.syncPolicy.managedNamespaceMetadata on it"
-	}
-	return "not in this plan: unless it is among the manifests, Argo CD creates namespace " + a.DefaultNamespace + " before all else, where it does not exist"
 }
 
 func (a *Application) skip(desired manifest.Object) string {
@@ -95,7 +79,7 @@ func (a *Application) Keep(live map[string]any, s Settings) string {
 		return "Argo CD does not delete it: it has an owner reference"
 	case !a.tracks(o, s):
 		return "Argo CD does not delete it: the live object does not name the Application as its own"
-	case a.ManagedNamespace && o.Group() == "" && o.Kind() == "Namespace" && o.Name() == a.DefaultNamespace:
+	case a.ManagedNamespace != nil && isNamespace(o) && o.Name() == a.DefaultNamespace:
 		return "Argo CD does not delete it: managedNamespaceMetadata keeps the namespace"
 	case !a.selects(o.Key()):
 		return "Argo CD does not delete it: the sync that runs is about other objects"

@@ -43,17 +43,23 @@ func (o task) treat(kind typed.ParseableType) (dryrun.Treatment, error) {
 			return t, err
 		}
 	}
-	switch {
-	case o.options.Replace && o.live != nil && o.seen == nil:
+	if o.options.Replace && o.live != nil && o.seen == nil {
 		return t, errors.New("settings of Argo CD hide the live object from it, so that it creates the object, which exists")
-	case o.options.Replace:
-		o.replace(&t)
-	case o.options.ServerSide:
-		o.serverSide(&t)
-	default:
-		o.clientSide(&t)
 	}
+	o.write(&t)
 	return t, nil
+}
+
+// write is the request that Argo CD makes.
+func (o task) write(t *dryrun.Treatment) {
+	switch {
+	case o.options.Replace:
+		o.replace(t)
+	case o.options.ServerSide:
+		o.serverSide(t)
+	default:
+		o.clientSide(t)
+	}
 }
 
 func contentOf(object *unstructured.Unstructured) map[string]any {
