@@ -58,10 +58,14 @@ func (p person) process(t *testing.T, args ...string) answer {
 }
 
 // through is the person with a kubeconfig that leads through a proxy, which
-// hands each request to handle together with what would forward it.
+// hands each request to handle together with what would forward it. A client
+// certificate ends at the proxy, so the proxy shows it again.
 func (w world) through(t *testing.T, p person, handle func(out http.ResponseWriter, r *http.Request, forward http.HandlerFunc)) person {
 	t.Helper()
 	config := rest.AnonymousClientConfig(w.Config(kubetest.Admin))
+	if p.name != "ci" {
+		config = w.Config(p.name)
+	}
 	transport, err := rest.TransportFor(config)
 	assert.NilError(t, err)
 	server, err := url.Parse(config.Host)

@@ -27,20 +27,36 @@ type InputFlags struct {
 	owner     string
 	applier   applierFlags
 	empty     bool // an empty set of manifests is meant so
+	direct    bool // changeward itself applies
 }
 
 // AddFlags registers -f, --manifests, -R, -k, --scope, --owner, --allow-empty,
 // and how they will be applied, on a verb.
 func (f *InputFlags) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	f.addSources(cmd)
+	flags.StringVar(&f.owner, "owner", "", "plan what this owner would do: kustomization/NAMESPACE/NAME or application/NAMESPACE/NAME")
+	flags.BoolVar(&f.empty, "allow-empty", false, "with --owner: plan the deletion of all its objects where the manifests hold none")
+	flags.BoolVar(&f.direct, "direct", false, "plan what changeward apply would do, past any owner")
+	f.applier.addFlags(cmd)
+}
+
+// AddDirectFlags registers what a verb that applies itself takes: the sources,
+// --scope and --force-conflicts.
+func (f *InputFlags) AddDirectFlags(cmd *cobra.Command) {
+	f.addSources(cmd)
+	f.applier.name, f.applier.given = nameAuto, func(string) bool { return false }
+	cmd.Flags().BoolVar(&f.applier.forceConflicts, "force-conflicts", false, "take fields over from other managers")
+	f.direct, f.Twice = true, true
+}
+
+func (f *InputFlags) addSources(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory or pattern of rendered manifests; - is standard input")
 	flags.StringArrayVar(&f.manifests, "manifests", nil, "the same as --filename")
 	flags.BoolVarP(&f.recursive, "recursive", "R", false, "read directories below directories, too")
 	flags.StringVarP(&f.kustomize, "kustomize", "k", "", "directory of a kustomization, instead of files")
 	flags.StringVar(&f.scopeName, "scope", "", "name of what is being changed (default: the path of the manifests in their repository)")
-	flags.StringVar(&f.owner, "owner", "", "plan what this owner would do: kustomization/NAMESPACE/NAME or application/NAMESPACE/NAME")
-	flags.BoolVar(&f.empty, "allow-empty", false, "with --owner: plan the deletion of all its objects where the manifests hold none")
-	f.applier.addFlags(cmd)
 }
 
 // inputs as they were named.
@@ -64,6 +80,8 @@ func (f *InputFlags) Validate(forRecord bool) error {
 		return Usage(err.Error())
 	case ref != (gitops.Ref{}) && f.scopeName != "":
 		return Usage("--scope and --owner: the owner is the scope already")
+	case f.direct && (ref != (gitops.Ref{}) || f.applier.given("applier")):
+		return Usage("--direct plans what changeward itself does: it goes with neither --owner nor --applier")
 	case ref == (gitops.Ref{}) && f.empty:
 		return Usage("--allow-empty: without --owner nothing is deleted")
 	case forRecord && f.scope() == "":

@@ -19,8 +19,12 @@ func (s *Session) owner(ctx context.Context, p *planning) (*gitops.Owner, error)
 
 // applier of the manifests.
 func (s *Session) applier(ctx context.Context, p *planning) (err error) {
-	if p.owner != nil {
+	switch {
+	case p.owner != nil:
 		p.applier = p.owner.Applies()
+		return nil
+	case p.input.direct:
+		p.applier = dryrun.Changeward(p.input.applier.forceConflicts)
 		return nil
 	}
 	var tools *gitops.Tools

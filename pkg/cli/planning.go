@@ -22,6 +22,9 @@ type Planned struct {
 	Before       []byte // see gate.Input
 	Origin       Origin
 	Inputs       []string // as named
+
+	from     *planning
+	removals []plan.Removal
 }
 
 // planning is what a plan is made from, before the server is asked.
@@ -52,7 +55,8 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 		return nil, err
 	}
 	inputs := input.inputs()
-	return &Planned{Plan: built, Observations: in.Observations, Before: before, Origin: FindOrigin(s.Streams.Env, inputs[0]), Inputs: inputs}, nil
+	return &Planned{Plan: built, Observations: in.Observations, Before: before, Origin: FindOrigin(s.Streams.Env, inputs[0]), Inputs: inputs,
+		from: p, removals: in.Removals}, nil
 }
 
 func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, error) {

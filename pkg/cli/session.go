@@ -27,9 +27,10 @@ type Session struct {
 	Target    string // as the caller called the cluster; "" if they did not
 	Client    *dryrun.Client
 	Kube      kubernetes.Interface
-	Cluster   string // UID of Namespace kube-system
-	Server    string // its version; "" where the caller may not know it
-	Author    string // whom the server names as the author of what the caller proposes; "" is nobody
+	Cluster   string        // UID of Namespace kube-system
+	Server    string        // its version; "" where the caller may not know it
+	Rollout   time.Duration // how long a direct apply waits by default
+	Author    string        // whom the server names as the author of what the caller proposes; "" is nobody
 	Gate      *gate.Gate
 	// Install is where the cluster's own records and fence are.
 	Install install.Cluster
@@ -59,6 +60,7 @@ func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Nee
 		return nil, err
 	}
 	s := &Session{Streams: streams, Config: at.config, Namespace: at.namespace, Target: flags.Target, asker: streams.Asker(ctx)}
+	s.Rollout = rolloutTimeout(at.target)
 	if s.Client, err = dryrun.NewWithCache(at.config, flags.cacheFolder(streams.Env)); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -136,4 +137,15 @@ func (t *Targets) Put(target render.Target) (replaced bool, err error) {
 		return false, fmt.Errorf("store target: %w", err)
 	}
 	return replaced, replaceFile(t.path, data, 0o600)
+}
+
+// rolloutTimeout is how long a direct apply to a target waits: what connect has
+// checked, or five minutes.
+func rolloutTimeout(t *render.Target) time.Duration {
+	if t != nil {
+		if d, err := time.ParseDuration(t.RolloutTimeout); err == nil && d > 0 {
+			return d
+		}
+	}
+	return 5 * time.Minute
 }

@@ -42,6 +42,10 @@ func (o *observer) fail(ctx context.Context, t *target, m moment, err error, see
 	seen.Failure = failure
 }
 
+// Refusal reads why the server refused a request about an object, given with
+// its real values: the text about a Secret is redacted.
+func Refusal(err error, object manifest.Object) *plan.Failure { return failureOf(err, object) }
+
 // failureOf reads the server's answer. Texts about Secrets are redacted: they
 // like to repeat values.
 func failureOf(err error, object manifest.Object) *plan.Failure {

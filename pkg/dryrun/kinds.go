@@ -151,6 +151,24 @@ func (k *Kinds) Preferred(group, kind string) string {
 	return k.preferred[schema.GroupKind{Group: group, Kind: kind}]
 }
 
+// Path is where the server keeps an object of a kind, from the root of its API;
+// "" where it does not serve the kind in that version.
+func (k *Kinds) Path(version string, key manifest.Key) string {
+	found, known := k.served[schema.GroupVersionKind{Group: key.Group, Version: version, Kind: key.Kind}]
+	if !known {
+		return ""
+	}
+	root := "/apis/" + key.Group
+	if key.Group == "" {
+		root = "/api"
+	}
+	parts := []string{root, version}
+	if found.namespaced {
+		parts = append(parts, "namespaces", key.Namespace)
+	}
+	return strings.Join(append(parts, found.resource.Resource, key.Name), "/")
+}
+
 // Unreadable is why the kinds of a group are not known in full: its API
 // answered no discovery. Nil means that they are known.
 func (k *Kinds) Unreadable(group string) error { return k.failed[group] }

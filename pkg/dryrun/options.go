@@ -4,10 +4,11 @@ import (
 	"errors"
 
 	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
 )
 
 // Manager is the field manager of changeward's own applies.
-const Manager = "changeward"
+const Manager = plan.DirectManager
 
 // ObserveOptions is how to observe. Kinds, Applier and Masker are required.
 type ObserveOptions struct {

@@ -55,6 +55,9 @@ type Input struct {
 	// Refusals are reasons found before, for which nothing may be allowed.
 	Refusals []policy.Reason
 	Again    bool // ask again, under a new number, after a rejection
+	// Only is the id of the one request that may let this plan pass: no other is
+	// made or found. "" is any.
+	Only string
 }
 
 // attempts is how often a run reads again after another gate took the number

@@ -46,6 +46,8 @@ const (
 	ReasonRecordInvalid = "RecordInvalid"
 	// ReasonNotFound: no such change request.
 	ReasonNotFound = "NotFound"
+	// ReasonOtherRequest: the plan is not that of the request that was named.
+	ReasonOtherRequest = "OtherRequest"
 	// ReasonAmbiguous: an id that fits several change requests.
 	ReasonAmbiguous = "Ambiguous"
 	// ReasonNotEligible: the caller's decision would not count.

@@ -18,7 +18,7 @@ import (
 // number, is no later allowed plan, and spends nothing.
 func (r *run) resume(ctx context.Context) (*Result, error) {
 	request, counted, err := r.resumable(ctx)
-	if request == nil || err != nil {
+	if request == nil || err != nil || r.in.Only != "" && request.ID != r.in.Only {
 		return nil, err
 	}
 	if err := r.recordResumed(ctx, request); err != nil {

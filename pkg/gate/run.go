@@ -130,6 +130,9 @@ func (r *run) undecided() bool {
 func (r *run) request(ctx context.Context) (*Request, error) {
 	found := r.newest()
 	again := found != nil && r.in.Again && found.Status == Rejected
+	if r.in.Only != "" && (found == nil || found.ID != r.in.Only || found.spent()) {
+		return nil, r.other(found)
+	}
 	if found == nil || found.spent() || again {
 		return r.createRequest(ctx)
 	}
@@ -140,6 +143,19 @@ func (r *run) request(ctx context.Context) (*Request, error) {
 		return nil, ctx.Err()
 	}
 	return r.createRequest(ctx) // nobody can read what that one asks for
+}
+
+// other says that the plan at hand is not one that the named request lets pass.
+func (r *run) other(found *Request) error {
+	fault := &Fault{Reason: ReasonOtherRequest, Message: fmt.Sprintf("this is plan %s, which is not what %s was asked for, nor what is left of it",
+		state.PlanID(r.in.Plan.Hash), r.in.Only)}
+	switch {
+	case found != nil && found.ID == r.in.Only:
+		fault.Message = fmt.Sprintf("%s was %s before, and its approval is used up", found.ID, found.Status)
+	case found != nil:
+		fault.Message += ": it is that of " + found.ID
+	}
+	return fault
 }
 
 // newest is the request with the highest number that carries this plan, and

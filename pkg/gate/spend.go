@@ -15,7 +15,7 @@ func (r *run) spendDone(ctx context.Context) error {
 	unchanged := untouched(r.in.Plan)
 	for i := range r.ledger.requests {
 		request := &r.ledger.requests[i]
-		if request.Status != Approved || request.Header.Scope != r.in.Header.Scope || request.Hash == r.in.Plan.Hash {
+		if request.Status != Approved && !(request.Status == AutoApproved && request.Begun()) || request.Header.Scope != r.in.Header.Scope || request.Hash == r.in.Plan.Hash {
 			continue
 		}
 		stored, _, _, err := r.Stored(ctx, *request)
@@ -35,6 +35,12 @@ func (r *run) spendDone(ctx context.Context) error {
 		request.Status = Applied
 	}
 	return nil
+}
+
+// Begun says that an apply of it began, and did not end with all written.
+func (r *Request) Begun() bool {
+	n := len(r.Outcomes)
+	return n > 0 && r.Outcomes[n-1].Unfinished()
 }
 
 // done says that all that a plan would have changed is as it should be now. A

@@ -27,6 +27,9 @@ const (
 	ModePut        = "put"
 )
 
+// DirectManager is the field manager of changeward's own applies.
+const DirectManager = "changeward"
+
 // Applier is who will really apply an object, and how. The name is for
 // display; mode, manager and force are hashed.
 type Applier struct {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"path"
 	"slices"
 
@@ -35,9 +36,18 @@ func (v *view) vars(c plan.Change) map[string]any {
 		varChange: map[string]any{
 			"operation": string(c.Body.Operation), "group": c.Body.Group, "version": c.Body.Version, "kind": c.Body.Kind,
 			"namespace": c.Body.Namespace, "name": c.Body.Name, "env": v.policy.envOf(c.Body), "owner": c.Owner,
-			"lane": v.in.Lane, "reversible": c.Reversible, "unverified": c.Unverified != "",
+			"lane": v.lane(c), "reversible": c.Reversible, "unverified": c.Unverified != "",
 			"risks": riskNames(c.Risks), "fields": fieldsOf(c.Body)},
 	}
+}
+
+// lane is in which a change is made. What changeward applies itself is direct,
+// whoever asks about it, and also where it was recorded long ago.
+func (v *view) lane(c plan.Change) string {
+	if c.Body.Applier.Manager == plan.DirectManager {
+		return "direct"
+	}
+	return cmp.Or(v.in.Lane, "gitops")
 }
 
 // envOf is the environment of a change: that of the first envs entry with its
