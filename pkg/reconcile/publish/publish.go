@@ -1,19 +1,19 @@
-// Package publish takes edits of a repository to a branch, and from there into
+// Package publish brings a commit to a branch of the remote, and from there into
 // one pull request that every further run updates.
 //
-// Enter at Begin with a folder: it refuses what stands in the way (a dirty work
-// tree, no remote, no token, an earlier pull request that was closed) before
-// anything is edited, and gives a temporary work tree of HEAD. Edit, render and
-// prove in Work.Dir; Finish then commits, and pushes and opens the pull request
-// where that was asked for; Close is for the end, however it came. Where a step
-// fails, repository and remote are as they were.
+// Enter at Prepare, before anything is edited: it finds remote, forge, token
+// and an earlier pull request, and fails where the commit could not be
+// published. Target.Publish pushes and opens or updates; where it fails, the
+// remote is as it was.
 package publish
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
-	"strings"
 
+	"github.com/changeward/changeward/pkg/reconcile/fault"
 	"github.com/changeward/changeward/pkg/reconcile/forge"
 	"github.com/changeward/changeward/pkg/reconcile/repo"
 )
@@ -24,94 +24,108 @@ const BranchPrefix = "changeward/"
 
 // Options say where to publish.
 type Options struct {
-	// Branch is the one to write, such as changeward/c_9dd33d8939b8.
+	// Branch is the one to push, such as changeward/c_9dd33d8939b8.
 	Branch string
-	// PullRequest pushes the branch and opens a pull request; without it the
-	// branch is a local one.
-	PullRequest bool
 	// Forge is the flag of that name: "" where the host of the remote says it.
 	Forge string
-	// Environ is the environment of git, and has the tokens, as os.Environ does.
-	Environ []string
-	// HTTP speaks to the forge.
-	HTTP *http.Client
+	// Getenv finds tokens, HTTP speaks to the forge.
+	Getenv func(name string) string
+	HTTP   *http.Client
 }
 
-func (o Options) getenv(name string) string {
-	value := ""
-	for _, entry := range o.Environ { // the last one counts, as for exec
-		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v
-		}
-	}
-	return value
+// pulls is what a forge does; forge.Client does it.
+type pulls interface {
+	Find(ctx context.Context, base, head string) (*forge.Pull, error)
+	Open(ctx context.Context, r forge.Request) (*forge.Pull, error)
+	Update(ctx context.Context, number int64, r forge.Request) (*forge.Pull, error)
 }
 
-// Work is a way from HEAD to a branch.
-type Work struct {
-	// Dir is the folder that was named, in the temporary work tree.
-	Dir      string
-	branch   string
-	repo     *repo.Repo
-	checkout *repo.Checkout
-	target   *target // nil for a local branch
+// Target is a branch of a remote, and the pull request that it may have.
+type Target struct {
+	branch string
+	remote *repo.Remote
+	forge  pulls       // nil where none is known
+	pull   *forge.Pull // nil, or open
 }
 
-// Begin opens the repository of a folder. Close what it returns. The error is a
-// *fault.Error where a person can do something.
-func Begin(ctx context.Context, dir string, o Options) (*Work, error) {
-	r, err := repo.Open(ctx, dir, o.Environ)
+// Prepare finds where commits of a repository are published. The error is a
+// *fault.Error: no remote, no token, a forge that does not answer, an earlier
+// pull request that was closed, or merged while the work tree does not have it.
+func Prepare(ctx context.Context, r *repo.Repo, o Options) (*Target, error) {
+	remote, err := r.Remote(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.Clean(ctx, r.Dir); err != nil {
+	t := &Target{branch: o.Branch, remote: remote}
+	place, err := forge.Detect(remote.URL, o.Forge, o.Getenv)
+	if err != nil || place == nil {
+		return t, err
+	}
+	remote.Authorize(place.User, place.Token)
+	client, err := forge.New(*place, o.HTTP)
+	if err != nil {
 		return nil, err
 	}
-	w := &Work{branch: o.Branch, repo: r}
-	if o.PullRequest {
-		if w.target, err = prepare(ctx, r, o); err != nil {
-			return nil, err
-		}
+	t.forge = client
+	earlier, err := client.Find(ctx, remote.Base, o.Branch)
+	if err != nil || earlier == nil {
+		return t, err
 	}
-	if w.checkout, err = r.Checkout(ctx); err != nil {
-		return nil, err
-	}
-	w.Dir = w.checkout.Dir
-	return w, nil
+	t.pull, err = alive(ctx, r, earlier)
+	return t, err
 }
 
-// Close removes the temporary work tree.
-func (w *Work) Close(ctx context.Context) error { return w.checkout.Close(ctx) }
+// alive is an earlier pull request if it is open, and nil if it is behind us.
+func alive(ctx context.Context, r *repo.Repo, earlier *forge.Pull) (*forge.Pull, error) {
+	switch earlier.State {
+	case forge.Open:
+		return earlier, nil
+	case forge.Closed:
+		return nil, fault.New(fault.Closed, "reopen it to have it updated", "pull request %s was closed without being merged", earlier.URL)
+	}
+	has, err := r.Has(ctx, earlier.Merge)
+	if err == nil && !has {
+		err = fault.New(fault.Merged, "git pull, and wait until the owner has applied it", "pull request %s was merged, and this work tree does not have it", earlier.URL)
+	}
+	return nil, err
+}
 
-// Result is where the edits are now.
+// Result is what was published.
 type Result struct {
-	// Branch has Commit; State says what became of it.
-	Branch, Commit string
-	State          repo.State
-	// Remote has the branch, which is meant for its branch Base; "" for a local
-	// branch.
-	Remote, Base string
-	// Pull is the pull request; nil where no forge is known, or none was asked for.
+	// Branch is where Commit is now, on the remote; Base what it is for.
+	Branch, Base, Commit string
+	// State says what became of the branch.
+	State repo.State
+	// Pull is the pull request; nil where no forge is known.
 	Pull *forge.Pull
 	// Opened says that the pull request is new.
 	Opened bool
 }
 
-// Finish commits what was edited, and writes the branch: the local one, or that
-// of the remote and its pull request, with the title and the Markdown body. Nil
-// stands for nothing edited. The error is a *fault.Error where a person can do
-// something, or joins one with what could not be taken back.
-func (w *Work) Finish(ctx context.Context, message repo.Message, title, body string) (*Result, error) {
-	commit, err := w.checkout.Commit(ctx, message)
-	if err != nil || commit == nil {
-		return nil, err
-	}
-	if w.target != nil {
-		return w.target.publish(ctx, commit, title, body)
-	}
-	tip, err := w.repo.SetBranch(ctx, w.branch, commit)
+// Publish pushes a commit, then opens a pull request with the title and the
+// Markdown body, or updates the one there is. The error is a *fault.Error, or
+// joins one with what could not be taken back.
+func (t *Target) Publish(ctx context.Context, c *repo.Commit, title, body string) (*Result, error) {
+	pushed, err := t.remote.Push(ctx, t.branch, c)
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Branch: w.branch, Commit: tip.Hash, State: tip.State}, nil
+	result := &Result{Branch: t.branch, Base: t.remote.Base, Commit: pushed.Hash, State: pushed.State}
+	if t.forge == nil {
+		return result, nil
+	}
+	request := forge.Request{Base: t.remote.Base, Head: t.branch, Title: title, Body: body}
+	if t.pull == nil {
+		result.Opened = true
+		result.Pull, err = t.forge.Open(ctx, request)
+	} else {
+		result.Pull, err = t.forge.Update(ctx, t.pull.Number, request)
+	}
+	if err != nil {
+		if undone := t.remote.Undo(ctx, pushed); undone != nil {
+			return nil, errors.Join(err, fmt.Errorf("branch %s stays on %s: %w", t.branch, t.remote.Name, undone))
+		}
+		return nil, err
+	}
+	return result, nil
 }

@@ -18,45 +18,34 @@ const (
 	Unchanged State = "unchanged" // it had the same edits of the same files already
 )
 
-// Tip is where a branch is by now.
-type Tip struct {
-	Branch, Hash string
-	State        State
-	old          string // where it was; "" for nowhere
-}
-
 // SetBranch puts a commit on a local branch, which is made, or replaced where
 // it has nothing but untouched commits of changeward's own. The error is a
 // *fault.Error where it has others, is checked out, or was moved meanwhile.
-func (r *Repo) SetBranch(ctx context.Context, name string, c *Commit) (*Tip, error) {
+func (r *Repo) SetBranch(ctx context.Context, name string, c *Commit) (State, error) {
 	ref := "refs/heads/" + name
 	old, there, err := r.git.answer(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if there {
 		if err := r.unused(ctx, ref); err != nil {
-			return nil, err
+			return "", err
 		}
 		if err := r.own(ctx, "branch "+name, old, r.Head); err != nil {
-			return nil, err
+			return "", err
 		}
-		same, err := r.same(ctx, c, old)
-		if err != nil {
-			return nil, err
-		}
-		if same {
-			return &Tip{Branch: name, Hash: old, State: Unchanged, old: old}, nil
+		if same, err := r.same(ctx, c, old); err != nil || same {
+			return Unchanged, err
 		}
 	}
-	tip := &Tip{Branch: name, Hash: c.Hash, State: Updated, old: old}
+	state := Updated
 	if !there {
-		old, tip.State = strings.Repeat("0", len(c.Hash)), Created
+		old, state = strings.Repeat("0", len(c.Hash)), Created
 	}
 	if _, err := r.git.run(ctx, "update-ref", "--create-reflog", "-m", "changeward: reconcile", ref, c.Hash, old); err != nil {
-		return nil, refused(err, fault.BranchMoved, "run again", "branch "+name+" cannot be written")
+		return "", refused(err, fault.BranchMoved, "run again", "branch "+name+" cannot be written")
 	}
-	return tip, nil
+	return state, nil
 }
 
 // unused refuses a branch that some work tree is on: its files would be left

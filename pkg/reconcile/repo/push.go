@@ -8,12 +8,20 @@ import (
 	"github.com/changeward/changeward/pkg/reconcile/fault"
 )
 
+// Pushed is what a push did.
+type Pushed struct {
+	// Branch is the one on the remote, Hash where it is now.
+	Branch, Hash string
+	State        State
+	old          string // where it was; "" for nowhere
+}
+
 // Push puts a commit on a branch of the remote, which is made, or replaced where
 // it has nothing but untouched commits of changeward's own. The error is a
 // *fault.Error: the work tree's branch has commits that its remote lacks, or
 // lacks others that change the same files; the branch has someone else's
 // commits, or moved meanwhile; the server refuses or does not answer.
-func (m *Remote) Push(ctx context.Context, branch string, c *Commit) (*Tip, error) {
+func (m *Remote) Push(ctx context.Context, branch string, c *Commit) (*Pushed, error) {
 	base, old, err := m.tips(ctx, branch)
 	if err != nil {
 		return nil, err
@@ -21,7 +29,7 @@ func (m *Remote) Push(ctx context.Context, branch string, c *Commit) (*Tip, erro
 	if err := m.current(ctx, base, c); err != nil {
 		return nil, err
 	}
-	p := &Tip{Branch: branch, Hash: c.Hash, State: Created, old: old}
+	p := &Pushed{Branch: branch, Hash: c.Hash, State: Created, old: old}
 	if old != "" {
 		p.State = Updated
 		if err := m.repo.own(ctx, "branch "+branch+" of "+m.Name, old, m.repo.Head, base); err != nil {
@@ -32,7 +40,7 @@ func (m *Remote) Push(ctx context.Context, branch string, c *Commit) (*Tip, erro
 			return nil, err
 		}
 		if same {
-			return &Tip{Branch: branch, Hash: old, State: Unchanged, old: old}, nil
+			return &Pushed{Branch: branch, Hash: old, State: Unchanged, old: old}, nil
 		}
 	}
 	err = m.push(ctx, old, c.Hash, branch)
@@ -46,7 +54,7 @@ func (m *Remote) Push(ctx context.Context, branch string, c *Commit) (*Tip, erro
 }
 
 // Undo takes a push back: the branch is gone again, or where it was.
-func (m *Remote) Undo(ctx context.Context, p *Tip) error {
+func (m *Remote) Undo(ctx context.Context, p *Pushed) error {
 	if p.State == Unchanged {
 		return nil
 	}
@@ -54,7 +62,7 @@ func (m *Remote) Undo(ctx context.Context, p *Tip) error {
 }
 
 // takeBack is Undo for a push that may not have arrived.
-func (m *Remote) takeBack(ctx context.Context, p *Tip) error {
+func (m *Remote) takeBack(ctx context.Context, p *Pushed) error {
 	ctx = context.WithoutCancel(ctx)
 	if _, now, err := m.tips(ctx, p.Branch); err != nil || now != p.Hash {
 		return err
@@ -78,7 +86,7 @@ func (m *Remote) current(ctx context.Context, base string, c *Commit) error {
 		return err
 	}
 	if ahead != "0" {
-		return fault.New(fault.Unpushed, "push them first", "branch %s is ahead of %s of %s by %s", m.repo.Branch, m.Base, m.Name, ahead)
+		return fault.New(fault.Unpushed, "push them first", "branch %s has %s commits that %s of %s lacks", m.repo.Branch, ahead, m.Base, m.Name)
 	}
 	behind, err := m.repo.changed(ctx, m.repo.Head, base, c.Files...)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // push is a push of a new content.
-func (w *world) push(content string) (*repo.Remote, *repo.Tip, error) {
+func (w *world) push(content string) (*repo.Remote, *repo.Pushed, error) {
 	w.t.Helper()
 	r := w.open()
 	m, err := r.Remote(w.t.Context())
@@ -84,7 +84,7 @@ func TestAClonesOwnStateCanStandAgainstAPush(t *testing.T) {
 	git(t, w.dir, "pull", "--quiet")
 	git(t, w.dir, "commit", "--quiet", "--allow-empty", "-m", "not pushed")
 	_, _, err = w.push("a: 5\nb: 3\n")
-	faulty(t, err, fault.Unpushed, "is ahead of main of origin by 1")
+	faulty(t, err, fault.Unpushed, "has 1 commits that main of origin lacks")
 	git(t, w.dir, "branch", "--unset-upstream")
 	git(t, w.dir, "remote", "add", "fork", w.remote)
 	git(t, w.dir, "remote", "rename", "origin", "upstream")

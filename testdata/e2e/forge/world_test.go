@@ -50,15 +50,21 @@ func newWorld(t *testing.T, server *gitea.Server, person gitea.Person) *world {
 func (w *world) reconcile(content string) (*publish.Result, error) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	work, err := publish.Begin(ctx, filepath.Join(w.dir, "apps"), publish.Options{Branch: branch, PullRequest: true, Forge: w.forge, HTTP: http.DefaultClient,
-		Environ: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GITEA_TOKEN="+w.token)})
+	r, err := repo.Open(ctx, w.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"))
+	assert.NilError(w.t, err)
+	target, err := publish.Prepare(ctx, r, publish.Options{Branch: branch, Forge: w.forge, HTTP: http.DefaultClient, Getenv: func(name string) string {
+		return map[string]string{"GITEA_TOKEN": w.token}[name]
+	}})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { assert.NilError(w.t, work.Close(ctx)) }()
-	assert.NilError(w.t, os.WriteFile(filepath.Join(work.Dir, "shop", "config.yaml"), []byte(content), 0o644))
-	message := repo.Message{Subject: "Set a to what runs", Changes: []string{"c_9dd33d8939b8"}, Approvers: []string{"bob"}}
-	return work.Finish(ctx, message, "Set a to what runs", "the plan: `"+strings.TrimSpace(content)+"`")
+	c, err := r.Checkout(ctx)
+	assert.NilError(w.t, err)
+	defer func() { assert.NilError(w.t, c.Close(ctx)) }()
+	assert.NilError(w.t, os.WriteFile(filepath.Join(c.Root, manifest), []byte(content), 0o644))
+	commit, err := c.Commit(ctx, repo.Message{Subject: "Set a to what runs", Changes: []string{"c_9dd33d8939b8"}, Approvers: []string{"bob"}})
+	assert.NilError(w.t, err)
+	return target.Publish(ctx, commit, "Set a to what runs", "the plan: `"+strings.TrimSpace(content)+"`")
 }
 
 func (w *world) reconciled(content string) *publish.Result {
