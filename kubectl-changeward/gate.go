@@ -35,19 +35,18 @@ const gateExample = `  # in a pipeline, before the rollout
   kubectl changeward gate -f apps/shop --again --reason "now with a limit"`
 
 type gateOptions struct {
-	streams  cli.Streams
-	cluster  *cli.ClusterFlags
-	input    cli.InputFlags
-	output   cli.OutputFlag
-	keys     cli.KeyFlags
-	out      string
-	author   string
-	revision string
-	reason   string
-	ticket   string
-	again    bool
-	wait     bool
-	timeout  time.Duration
+	streams cli.Streams
+	cluster *cli.ClusterFlags
+	input   cli.InputFlags
+	output  cli.OutputFlag
+	keys    cli.KeyFlags
+	out     string
+	author  string
+	reason  string
+	ticket  string
+	again   bool
+	wait    bool
+	timeout time.Duration
 	// showUnchanged lists objects that would not change.
 	showUnchanged bool
 }
@@ -80,8 +79,8 @@ func (o *gateOptions) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.again, "again", false, "put a rejected plan forward once more; takes --reason")
 	flags.StringVar(&o.reason, "reason", "", "why this change is needed; shown to approvers")
 	flags.StringVar(&o.ticket, "ticket", "", "ticket of this change; shown to approvers")
-	flags.StringVar(&o.author, "author", "", "who made the change (default: as the CI's environment claims)")
-	flags.StringVar(&o.revision, "revision", "", "Git revision of the manifests (default: of the CI's environment, or the checkout)")
+	flags.StringVar(&o.author, "author", "", "who made the change (default: as the CI's environment claims, or the commit of the checkout)")
+	flags.StringVar(&o.input.Revision, "revision", "", "Git revision of the manifests (default: of the CI's environment, or the checkout)")
 	flags.BoolVar(&o.showUnchanged, "show-unchanged", false, "list objects that would not change, too")
 }
 

@@ -52,9 +52,6 @@ func (o *gateOptions) judge(ctx context.Context, session *cli.Session) (*gate.Re
 	if o.author != "" && session.Author == "" { // whom the server names stays
 		header.Author = &state.Author{Name: o.author, Claimed: true}
 	}
-	if o.revision != "" {
-		header.Revision = o.revision
-	}
 	return session.Gate.Run(ctx, session.Ledger, gate.Input{Plan: planned.Plan, Observations: planned.Observations, Before: planned.Before, Header: header,
 		Lane: cli.LaneGitOps, Refusals: refusals, Again: o.again})
 }

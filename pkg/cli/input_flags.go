@@ -18,7 +18,9 @@ import (
 type InputFlags struct {
 	// Twice repeats the dry run of what would change, so that values which are
 	// another each time show.
-	Twice     bool
+	Twice bool
+	// Revision is the Git revision of the manifests; "": see FindOrigin.
+	Revision  string
 	filenames []string
 	manifests []string // the same under its other name
 	recursive bool

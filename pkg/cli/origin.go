@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -15,10 +18,10 @@ type Origin struct {
 	CI       string        // link to the run
 }
 
-// FindOrigin reads the variables of the CI systems in use, and else the
-// checkout that folder lies in. Nobody vouches for any of it: an author is
-// marked as claimed.
-func FindOrigin(env func(string) string, folder string) Origin {
+// FindOrigin reads the variables of the CI systems in use, and else the commit
+// of the checkout that folder lies in: revision, where that was said. Nobody
+// vouches for any of it: an author is marked as claimed.
+func FindOrigin(ctx context.Context, env func(string) string, folder, revision string) Origin {
 	first := func(names ...string) string {
 		for _, name := range names {
 			if value := env(name); value != "" {
@@ -28,11 +31,8 @@ func FindOrigin(env func(string) string, folder string) Origin {
 		return ""
 	}
 	o := Origin{
-		Revision: first("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "CIRCLE_SHA1", "BITBUCKET_COMMIT", "ARGOCD_APP_REVISION", "GIT_COMMIT"),
+		Revision: cmp.Or(revision, first("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "CIRCLE_SHA1", "BITBUCKET_COMMIT", "ARGOCD_APP_REVISION", "GIT_COMMIT")),
 		CI:       first("CI_JOB_URL", "CIRCLE_BUILD_URL", "BUILD_URL"),
-	}
-	if name := first("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_REQUESTEDFOR", "CHANGE_AUTHOR", "CIRCLE_USERNAME", "BITBUCKET_STEP_TRIGGERER_UUID"); name != "" {
-		o.Author = &state.Author{Name: name, Claimed: true}
 	}
 	if server, repository, run := env("GITHUB_SERVER_URL"), env("GITHUB_REPOSITORY"), env("GITHUB_RUN_ID"); o.CI == "" && run != "" {
 		o.CI = server + "/" + repository + "/actions/runs/" + run
@@ -40,7 +40,37 @@ func FindOrigin(env func(string) string, folder string) Origin {
 	if o.Revision == "" {
 		o.Revision = headOf(gitRoot(folder))
 	}
+	name := first("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_REQUESTEDFOR", "CHANGE_AUTHOR", "CIRCLE_USERNAME", "BITBUCKET_STEP_TRIGGERER_UUID")
+	if name == "" {
+		name = authorOf(ctx, gitRoot(folder), o.Revision)
+	}
+	if name != "" {
+		o.Author = &state.Author{Name: name, Claimed: true}
+	}
 	return o
+}
+
+// authorOf is the mail address of who wrote a commit, "" where that cannot be
+// read. Objects are packed in many ways, so git reads them: it runs nothing that
+// the repository names, and fetches nothing.
+func authorOf(ctx context.Context, root, revision string) string {
+	if root == "" || commit(revision) == "" {
+		return ""
+	}
+	cmd := exec.CommandContext(ctx, "git", "-C", root, "--no-replace-objects", "cat-file", "commit", revision)
+	cmd.Env = append(os.Environ(), "GIT_NO_LAZY_FETCH=1")
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(out)) {
+		if author, ok := strings.CutPrefix(line, "author "); ok {
+			_, address, _ := strings.Cut(author, "<")
+			address, _, _ = strings.Cut(address, ">")
+			return address
+		}
+	}
+	return ""
 }
 
 // gitRoot is the closest folder upwards that holds .git, "" if there is none.

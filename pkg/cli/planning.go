@@ -55,7 +55,7 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 		return nil, err
 	}
 	inputs := input.inputs()
-	return &Planned{Plan: built, Observations: in.Observations, Before: before, Origin: FindOrigin(s.Streams.Env, inputs[0]), Inputs: inputs,
+	return &Planned{Plan: built, Observations: in.Observations, Before: before, Origin: FindOrigin(ctx, s.Streams.Env, inputs[0], input.Revision), Inputs: inputs,
 		from: p, removals: in.Removals}, nil
 }
 
