@@ -18,7 +18,7 @@ import (
 // documents are the types of all documents, by kind.
 func documents() map[string]any {
 	return map[string]any{
-		render.KindGateResult: render.GateResult{}, render.KindApplyResult: render.ApplyResult{}, render.KindPlan: render.PlanResult{},
+		render.KindGateResult: render.GateResult{}, render.KindApplyResult: render.ApplyResult{}, render.KindVerifyResult: render.VerifyResult{}, render.KindPlan: render.PlanResult{},
 		render.KindChangeRequest: render.ChangeRequest{}, render.KindChangeRequestList: render.ChangeRequestList{},
 		render.KindDecisionList: render.DecisionList{}, render.KindError: render.Error{},
 		render.KindPolicy: render.Policy{}, render.KindPolicySet: render.PolicySet{},

@@ -122,7 +122,7 @@ func (p *Planned) tasks() []apply.Task {
 		if c.Body.Operation == plan.Hook {
 			continue
 		}
-		t := apply.Task{Change: c}
+		t := apply.Task{Change: c, Content: p.from.reverts[c.Body.Key()]}
 		for _, object := range p.from.set.Objects {
 			if object.Key() == c.Body.Key() {
 				t.Object = object

@@ -49,5 +49,11 @@ func (s *Session) observeOwners(ctx context.Context, p *planning, in *plan.Input
 			return err
 		}
 	}
+	if p.deletes != nil {
+		var err error
+		if in.Removals, err = s.Client.ObserveDeletes(ctx, p.departed, *p.deletes); err != nil {
+			return err
+		}
+	}
 	return gitops.Attribute(ctx, dryrun.Reader{Client: s.Client, Kinds: p.kinds}, in.Observations, in.Removals)
 }

@@ -37,6 +37,9 @@ type planning struct {
 	owner    *gitops.Owner // nil: nobody's
 	applier  dryrun.Applier
 	departed []dryrun.Departed
+	deletes  *dryrun.DeleteOptions // of what departed, where no owner says
+	// reverts makes of live objects what a rollback writes.
+	reverts map[manifest.Key]func(live map[string]any) map[string]any
 }
 
 // Plan reads the manifests and asks the server what would happen. Problems of
@@ -46,6 +49,11 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 	if err != nil {
 		return nil, err
 	}
+	return s.planned(ctx, p, input.inputs())
+}
+
+// planned makes the plan of what was prepared; inputs are its sources by name.
+func (s *Session) planned(ctx context.Context, p *planning, inputs []string) (*Planned, error) {
 	built, in, err := s.observe(ctx, p)
 	if err != nil {
 		return nil, err
@@ -54,9 +62,13 @@ func (s *Session) Plan(ctx context.Context, input InputFlags) (*Planned, error) 
 	if err != nil {
 		return nil, err
 	}
-	inputs := input.inputs()
-	return &Planned{Plan: built, Observations: in.Observations, Before: before, Origin: FindOrigin(ctx, s.Streams.Env, inputs[0], input.Revision), Inputs: inputs,
+	return &Planned{Plan: built, Observations: in.Observations, Before: before, Origin: FindOrigin(ctx, s.Streams.Env, inputs[0], p.input.Revision), Inputs: inputs,
 		from: p, removals: in.Removals}, nil
+}
+
+// goneBy lets the gate ask the cluster whether an object is gone.
+func (s *Session) goneBy(kinds *dryrun.Kinds) {
+	s.Gate.Gone = func(ctx context.Context, b plan.Body) (bool, error) { return s.Client.Gone(ctx, kinds, b) }
 }
 
 func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, error) {
@@ -71,7 +83,7 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	s.Gate.Gone = func(ctx context.Context, b plan.Body) (bool, error) { return s.Client.Gone(ctx, p.kinds, b) }
+	s.goneBy(p.kinds)
 	namespace := s.Namespace
 	if p.owner, err = s.owner(ctx, p); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"cmp"
+	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -97,4 +98,32 @@ func (changeward) Desired(object manifest.Object) (manifest.Object, error) { ret
 
 func (c changeward) Treat(manifest.Object, *unstructured.Unstructured) (Treatment, error) {
 	return Treatment{Applier: c.applier}, nil
+}
+
+// Restoring is the applier of a rollback: it writes whole objects, as reverted
+// makes them of the live ones; what reverted does not know, it applies as
+// Changeward does.
+func Restoring(reverted func(key manifest.Key) func(live map[string]any) map[string]any) Applier {
+	return restoring{reverted}
+}
+
+type restoring struct {
+	reverted func(key manifest.Key) func(live map[string]any) map[string]any
+}
+
+func (restoring) Hooks() bool { return false }
+
+func (restoring) Desired(object manifest.Object) (manifest.Object, error) { return object, nil }
+
+func (r restoring) Treat(desired manifest.Object, live *unstructured.Unstructured) (Treatment, error) {
+	revert := r.reverted(desired.Key())
+	if revert == nil {
+		return Changeward(false).Treat(desired, live)
+	}
+	t := Treatment{Applier: plan.Applier{Name: Manager, Mode: plan.ModePut, Manager: Manager}}
+	if live == nil {
+		return t, errors.New("the object is not there any more, so its fields cannot be put back")
+	}
+	t.Content = revert(live.Object)
+	return t, nil
 }
