@@ -13,7 +13,8 @@ import (
 // do with it. A scope is only a name, which anyone who proposes may say: so
 // another proposer's plan uses up an approval only if it changes something where
 // the approved plan does. Who plans nothing in a team's namespaces, which takes
-// rights there, cannot spend its approvals.
+// rights there, cannot spend its approvals. What somebody says with a key of
+// their own of a plan that is not there spends nothing either: a gate's word does.
 func (g *Gate) relate(ctx context.Context, l *Ledger, r *Request) error {
 	r.foreign = map[int]bool{}
 	if !slices.ContainsFunc(r.decisions, approves) {
@@ -25,7 +26,11 @@ func (g *Gate) relate(ctx context.Context, l *Ledger, r *Request) error {
 			continue
 		}
 		other := slices.IndexFunc(l.requests, func(o Request) bool { return o.Number == e.Request && o.Hash == e.PlanHash && o.Void == "" })
-		if other < 0 || l.requests[other].Header.Proposer.Username == r.Header.Proposer.Username {
+		if other < 0 {
+			r.foreign[e.Number] = !e.byGate && e.Actor.Username != r.Header.Proposer.Username
+			continue
+		}
+		if l.requests[other].Header.Proposer.Username == r.Header.Proposer.Username {
 			continue
 		}
 		theirs, err := g.places(ctx, l.requests[other])
@@ -37,7 +42,7 @@ func (g *Gate) relate(ctx context.Context, l *Ledger, r *Request) error {
 				return err
 			}
 		}
-		r.foreign[e.Request] = disjoint(own, theirs)
+		r.foreign[e.Number] = disjoint(own, theirs)
 	}
 	return ctx.Err()
 }

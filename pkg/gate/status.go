@@ -140,10 +140,14 @@ func (l *Ledger) unspent(r *Request) []approval.Decision {
 func (l *Ledger) lastPassedBeside(r *Request) time.Time {
 	var last time.Time
 	for _, e := range l.audit {
-		if e.Scope != r.Header.Scope || e.Request == r.Number || !passed(e.Audit) || r.foreign[e.Request] {
+		if e.Scope != r.Header.Scope || e.Request == r.Number || !passed(e.Audit) || r.foreign[e.Number] {
 			continue
 		}
-		if at, err := time.Parse(time.RFC3339, e.Time); err == nil && at.After(last) {
+		at, err := time.Parse(time.RFC3339, e.Time)
+		if err == nil && at.After(e.at) { // or an entry could spend what is approved years from now
+			at = e.at
+		}
+		if err == nil && at.After(last) {
 			last = at
 		}
 	}

@@ -48,7 +48,7 @@ type Request struct {
 
 	record    state.Record
 	decisions []approval.Decision // as read, before counting
-	foreign   map[int]bool        // requests of the scope that have nothing to do with it
+	foreign   map[int]bool        // audit entries of the scope, by number, that have nothing to do with it
 }
 
 // Verdict is the gate's answer.
