@@ -2,12 +2,13 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build controlplane argosync argocdserver gitea test e2e e2e-argocd e2e-forge demo bench year soak lint update-golden fuzz
+.PHONY: help build controlplane argosync argocdserver gitea fluxcontrollers test e2e e2e-argocd e2e-forge demo bench year soak lint update-golden fuzz
 
 FUZZTIME ?= 10s
 # packages that ./... leaves out
 MORE := ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
 MORE += ./testdata/e2e/argocd ./testdata/e2e/parts/argocd ./testdata/e2e/parts/kubelet
+MORE += ./testdata/e2e/parts/flux
 MORE += ./testdata/e2e/forge ./testdata/e2e/parts ./testdata/e2e/parts/gitea
 
 help: ## list the targets
@@ -27,6 +28,9 @@ argocdserver: ## all of Argo CD, into bin/ (12 minutes the first time)
 
 gitea: ## a forge, into bin/ (7 minutes the first time)
 	@testdata/gitea/build.sh bin
+
+fluxcontrollers: ## Flux's source-controller and kustomize-controller, into bin/ (8 minutes the first time)
+	@testdata/fluxcontrollers/build.sh bin
 
 test: build controlplane argosync ## all tests that need no more than the API server
 	go test -timeout 30m ./... ./testdata/soak

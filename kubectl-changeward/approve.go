@@ -165,15 +165,10 @@ func (o *decideOptions) sign(ctx context.Context, session *cli.Session, request 
 	var fault *gate.Fault
 	if o.action == state.ActionApprove && !o.emergency && errors.As(err, &fault) && session.OnCall() {
 		if alone := []string{approval.IsProposer, approval.IsAuthor, approval.NotInGroup, approval.AuthorUnknown}; slices.Contains(alone, fault.Reason) {
-			return record, cli.Fail(fault.Reason, err, breakGlass(o.streams.Program, request.ID))
+			return record, cli.Fail(fault.Reason, err, cli.BreakGlass(o.streams.Program, request.ID))
 		}
 	}
 	return record, err
-}
-
-// breakGlass is the hint for someone on call who is alone.
-func breakGlass(program, id string) string {
-	return fmt.Sprintf("you are on call: if it cannot wait for anyone else, `%s approve %s --emergency --reason WHY`; another person then has to review it", program, id)
 }
 
 // show prints the whole plan from its recorded bytes, says what is odd about

@@ -92,7 +92,7 @@ func (o *listOptions) follow(ctx context.Context, session *cli.Session, before [
 	for _, r := range before {
 		known[r.ID] = r.Status
 	}
-	ticker := time.NewTicker(pollEvery)
+	ticker := time.NewTicker(cli.PollEvery)
 	defer ticker.Stop()
 	for {
 		select {

@@ -1,16 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/changeward/changeward/pkg/cli"
-	"github.com/changeward/changeward/pkg/gate"
-	"github.com/changeward/changeward/pkg/policy"
-	"github.com/changeward/changeward/pkg/render"
 )
 
 const planLong = `Show what applying manifests would change, and what policy would say.
@@ -41,90 +36,24 @@ const planExample = `  # a directory of rendered manifests
   # a kustomization, for a pull-request comment
   kubectl changeward plan -k overlays/prod -o markdown`
 
-type planOptions struct {
-	streams       cli.Streams
-	cluster       *cli.ClusterFlags
-	input         cli.InputFlags
-	output        cli.OutputFlag
-	out           string
-	showUnchanged bool
-	exitCode      bool
-}
-
 func newPlan(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
-	o := &planOptions{streams: streams, cluster: cluster}
+	input, showing := cli.InputFlags{}, cli.Showing{Streams: streams}
 	cmd := &cobra.Command{
 		Use: "plan", Short: "show what would change; records nothing", Long: planLong, Example: planExample,
 		Args: cli.Args(0, 0, "no arguments: name manifests with -f"), ValidArgsFunction: cli.CompleteNothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(o.output.Validate(), o.input.Validate(false)); err != nil {
+			if err := errors.Join(showing.Validate(), input.Validate(false)); err != nil {
 				return err
 			}
-			return o.run(cmd.Context())
+			session, err := cli.Connect(cmd.Context(), cluster, streams, cli.TakesRecords)
+			if err != nil {
+				return err
+			}
+			return showing.Run(cmd.Context(), session, input)
 		},
 	}
-	o.input.AddFlags(cmd)
-	o.cluster.AddFlags(cmd, streams)
-	o.output.AddFlag(cmd, cli.FormatMarkdown)
-	cli.AddOutFlag(cmd, &o.out)
-	cmd.Flags().BoolVar(&o.showUnchanged, "show-unchanged", false, "list objects that would not change, too")
-	cmd.Flags().BoolVar(&o.input.Twice, "twice", false, "repeat the dry run of what changes, as the gate does, so that random values show")
-	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit as the gate would: 2 approval required, 4 denied")
+	input.AddFlags(cmd)
+	cluster.AddFlags(cmd, streams)
+	showing.AddFlags(cmd)
 	return cmd
-}
-
-func (o *planOptions) run(ctx context.Context) error {
-	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.TakesRecords)
-	if err != nil {
-		return err
-	}
-	planned, err := session.Plan(ctx, o.input)
-	if err != nil {
-		return err
-	}
-	judgement, err := session.Judge(ctx, planned.Plan, session.Header(planned))
-	if err != nil {
-		return err
-	}
-	view := session.View(planned.Plan, judgement, o.showUnchanged)
-	if err := o.print(view, judgement); err != nil {
-		return err
-	}
-	return o.answer(view, judgement)
-}
-
-func (o *planOptions) print(view render.PlanView, judgement *policy.Judgement) error {
-	text := func(style render.Style) string {
-		out := style.Plan(view)
-		if judgement != nil {
-			out += style.Policy(*judgement)
-		}
-		return out
-	}
-	markdown := func() string {
-		comment := render.Comment{View: view}
-		if judgement != nil {
-			comment.Verdict = render.Style{}.Policy(*judgement)
-		}
-		return o.streams.Style().Markdown(comment)
-	}
-	document := func() any { return render.PlanResultDocument(view, judgement) }
-	if o.out != "" {
-		if err := cli.WriteOut(o.out, markdown(), text(render.Style{Program: o.streams.Program}), document()); err != nil {
-			return err
-		}
-	}
-	return o.streams.Print(o.output, cli.Result{Text: func() string { return text(o.streams.Style()) }, JSON: document, Markdown: markdown})
-}
-
-// answer is the exit code.
-func (o *planOptions) answer(view render.PlanView, judgement *policy.Judgement) error {
-	if !view.Plan.Complete() {
-		return cli.Incomplete(view.Plan)
-	}
-	if !o.exitCode || judgement == nil || !judgement.Enforced {
-		return nil
-	}
-	return cli.VerdictFailure(gate.Verdict{Decision: judgement.Verdict, Reasons: judgement.Reasons}, o.streams.Program,
-		fmt.Sprintf("put it forward with `%s gate`", o.streams.Program))
 }

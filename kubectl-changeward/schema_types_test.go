@@ -19,6 +19,7 @@ import (
 func documents() map[string]any {
 	return map[string]any{
 		render.KindGateResult: render.GateResult{}, render.KindApplyResult: render.ApplyResult{}, render.KindVerifyResult: render.VerifyResult{}, render.KindPlan: render.PlanResult{},
+		render.KindGateResultList: render.GateResultList{}, render.KindPlanList: render.PlanList{},
 		render.KindChangeRequest: render.ChangeRequest{}, render.KindChangeRequestList: render.ChangeRequestList{},
 		render.KindDecisionList: render.DecisionList{}, render.KindError: render.Error{},
 		render.KindPolicy: render.Policy{}, render.KindPolicySet: render.PolicySet{},

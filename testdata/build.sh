@@ -21,8 +21,7 @@ into() {
   cache=${XDG_CACHE_HOME:-$HOME/.cache}/changeward/$key
 }
 
-# build NAME PACKAGE MINUTES FLAG...: unless the cache has it; then place it, as
-# a hard link, or a copy where the cache is on another disk
+# build NAME PACKAGE MINUTES FLAG...: unless the cache has it; then place it
 build() {
   local name=$1 package=$2 minutes=$3
   if [[ ! -x $cache/$name ]]; then
@@ -31,6 +30,13 @@ build() {
     go build -buildvcs=false -o "$cache/.$name.$$" "${@:4}" "$package"
     mv -f "$cache/.$name.$$" "$cache/$name"
   fi
+  place "$name"
+}
+
+# place NAME: from the cache to where outputs go, as a hard link, or a copy where
+# the cache is on another disk
+place() {
+  local name=$1
   [[ $out/$name -ef $cache/$name ]] && return
   ln "$cache/$name" "$out/.$name.$$" 2>/dev/null || cp "$cache/$name" "$out/.$name.$$"
   mv -f "$out/.$name.$$" "$out/$name"

@@ -13,7 +13,7 @@ func layers() [][]string {
 		{"state"},
 		{"pkg/manifest", "pkg/diff"},
 		{"pkg/plan", "pkg/policy", "pkg/approval", "pkg/audit", "pkg/reconcile/edit"},
-		{"pkg/manifest/files", "pkg/manifest/git", "pkg/gitops", "pkg/gitops/argocd", "pkg/gitops/flux", "pkg/dryrun", "pkg/sign", "pkg/trust",
+		{"pkg/manifest/files", "pkg/manifest/git", "pkg/gitops", "pkg/gitops/argocd", "pkg/gitops/flux", "pkg/gitops/flux/build", "pkg/dryrun", "pkg/sign", "pkg/trust",
 			"state/cluster", "state/dir", "state/statetest", "pkg/install/admission",
 			"pkg/reconcile/fault", "pkg/reconcile/repo", "pkg/reconcile/forge"},
 		{"pkg/render", "pkg/gate", "pkg/incident", "pkg/reconcile", "pkg/reconcile/publish", "pkg/apply", "pkg/install"},

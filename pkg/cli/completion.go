@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/render"
@@ -62,4 +65,31 @@ func CompleteNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 // CompleteFlag offers fixed values for a flag.
 func CompleteFlag(cmd *cobra.Command, flag string, values ...string) {
 	mustRegister(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// CompleteNames offers the objects of a kind in the namespace of the flags.
+func CompleteNames(streams Streams, flags *ClusterFlags, kind schema.GroupVersionResource) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, typed []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		at, err := flags.resolve(streams)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		client, err := dynamic.NewForConfig(at.config)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		found, err := client.Resource(kind).Namespace(at.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var offers []string
+		for _, object := range found.Items {
+			if name := object.GetName(); !slices.Contains(typed, name) {
+				offers = append(offers, name)
+			}
+		}
+		return offers, cobra.ShellCompDirectiveNoFileComp
+	}
 }

@@ -30,14 +30,42 @@ type InputFlags struct {
 	applier   applierFlags
 	empty     bool // an empty set of manifests is meant so
 	direct    bool // changeward itself applies
+	// fromOwner builds what the owner would, of the revision of its source.
+	fromOwner bool
+	// checkout is a folder to build that from instead of the source; "" for none.
+	checkout string
+	// arriving are objects that come before these, by other plans of the run.
+	arriving []manifest.Object
 }
 
-// AddFlags registers -f, --manifests, -R, -k, --scope, --owner, --allow-empty,
-// and how they will be applied, on a verb.
+// Kustomization is the input that Flux would build for a Kustomization: from
+// its source's artifact in the cluster or, where checkout names a folder, from
+// that. revision is the one that the artifact must have, or the checkout's; "" is
+// any. empty says that nothing at all may be built, and everything deleted.
+func Kustomization(namespace, name, checkout, revision string, empty bool) InputFlags {
+	ref := gitops.Ref{Kind: gitops.Kustomization, Namespace: namespace, Name: name}
+	return InputFlags{Twice: true, owner: ref.String(), checkout: checkout, fromOwner: checkout == "", Revision: revision, empty: empty}
+}
+
+// artifact is the revision that the owner's source must have; "" is any.
+func (f *InputFlags) artifact() string {
+	if f.fromOwner {
+		return f.Revision
+	}
+	return ""
+}
+
+// builds says that the manifests are what the owner would build.
+func (f *InputFlags) builds() bool { return f.fromOwner || f.checkout != "" }
+
+// AddFlags registers -f, --manifests, -R, -k, --scope, --owner, --from-owner,
+// --revision, --allow-empty, and how they will be applied, on a verb.
 func (f *InputFlags) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.addSources(cmd)
 	flags.StringVar(&f.owner, "owner", "", "plan what this owner would do: kustomization/NAMESPACE/NAME or application/NAMESPACE/NAME")
+	flags.BoolVar(&f.fromOwner, "from-owner", false, "with --owner: build what the owner would, from its source in the cluster")
+	flags.StringVar(&f.Revision, "revision", "", "Git revision of the manifests (default: of the CI's environment, or the checkout); with --from-owner, the one that the source must have")
 	flags.BoolVar(&f.empty, "allow-empty", false, "with --owner: plan the deletion of all its objects where the manifests hold none")
 	flags.BoolVar(&f.direct, "direct", false, "plan what changeward apply would do, past any owner")
 	f.applier.addFlags(cmd)
@@ -63,6 +91,12 @@ func (f *InputFlags) addSources(cmd *cobra.Command) {
 
 // inputs as they were named.
 func (f *InputFlags) inputs() []string {
+	switch {
+	case f.checkout != "":
+		return []string{f.checkout}
+	case f.fromOwner:
+		return []string{f.owner}
+	}
 	named := slices.Concat(f.filenames, f.manifests)
 	if f.kustomize != "" {
 		return append([]string{f.kustomize}, named...)
@@ -73,13 +107,16 @@ func (f *InputFlags) inputs() []string {
 // Validate refuses flags that leave open what is meant. forRecord says that
 // the plan is to be put forward, which takes a scope.
 func (f *InputFlags) Validate(forRecord bool) error {
-	if len(f.inputs()) == 0 {
-		return Usage("which manifests? name them with -f (or --manifests), or a kustomization with -k")
-	}
 	ref, err := f.ownerRef()
 	switch {
 	case err != nil:
 		return Usage(err.Error())
+	case f.fromOwner && ref.Kind != gitops.Kustomization:
+		return Usage("--from-owner builds what a Kustomization would: name one with --owner kustomization/NAMESPACE/NAME")
+	case f.fromOwner && len(f.filenames)+len(f.manifests)+len(f.kustomize) > 0:
+		return Usage("--from-owner takes neither -f nor -k: the owner says what is built")
+	case len(f.inputs()) == 0:
+		return Usage("which manifests? name them with -f (or --manifests), or a kustomization with -k")
 	case ref != (gitops.Ref{}) && f.scopeName != "":
 		return Usage("--scope and --owner: the owner is the scope already")
 	case f.direct && (ref != (gitops.Ref{}) || f.applier.given("applier")):

@@ -90,7 +90,7 @@ func (s *Session) OwnKey(ctx context.Context, keys KeyFlags) (signer sign.Signer
 	}
 	if why := s.Gate.FirstKey(s.Ledger, fingerprint); why != "" {
 		return nil, false, Fail(ReasonNoKey, fmt.Errorf("key %s is not enrolled for %s: %s", fingerprint, s.Gate.Caller.Username, why),
-			"a further key is vouched for by an enrolled one: `"+s.Streams.Program+" signer enroll --key NEW --voucher ENROLLED`; without --voucher it waits for an admin", "or sign with an enrolled one: --key ENROLLED")
+			"a further key is vouched for by an enrolled one: `"+s.Streams.Advice()+" signer enroll --key NEW --voucher ENROLLED`; without --voucher it waits for an admin", "or sign with an enrolled one: --key ENROLLED")
 	}
 	question := fmt.Sprintf("enroll key %s as that of %s?", fingerprint, s.Gate.Caller.Username)
 	return signer, true, s.asker.Confirm(question, keys.Yes)

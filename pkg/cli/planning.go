@@ -8,6 +8,7 @@ import (
 
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gitops"
+	"github.com/changeward/changeward/pkg/gitops/flux/build"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
@@ -40,6 +41,7 @@ type planning struct {
 	deletes  *dryrun.DeleteOptions // of what departed, where no owner says
 	// reverts makes of live objects what a rollback writes.
 	reverts map[manifest.Key]func(live map[string]any) map[string]any
+	built   *build.Result // nil: the manifests were read
 }
 
 // Plan reads the manifests and asks the server what would happen. Problems of
@@ -62,7 +64,7 @@ func (s *Session) planned(ctx context.Context, p *planning, inputs []string) (*P
 	if err != nil {
 		return nil, err
 	}
-	return &Planned{Plan: built, Observations: in.Observations, Before: before, Origin: FindOrigin(ctx, s.Streams.Env, inputs[0], p.input.Revision), Inputs: inputs,
+	return &Planned{Plan: built, Observations: in.Observations, Before: before, Origin: p.origin(ctx, s.Streams.Env, inputs[0]), Inputs: inputs,
 		from: p, removals: in.Removals}, nil
 }
 
@@ -71,29 +73,52 @@ func (s *Session) goneBy(kinds *dryrun.Kinds) {
 	s.Gate.Gone = func(ctx context.Context, b plan.Body) (bool, error) { return s.Client.Gone(ctx, kinds, b) }
 }
 
-func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, error) {
-	objects, problems, err := input.read(ctx, s.Streams)
-	if err != nil {
-		return nil, err
+// origin is where the manifests come from: the artifact that they were built
+// from, or what FindOrigin finds for an input.
+func (p *planning) origin(ctx context.Context, env func(string) string, input string) Origin {
+	revision := p.input.Revision
+	if p.built != nil {
+		revision = cmp.Or(p.built.Revision, revision)
 	}
+	return FindOrigin(ctx, env, input, revision)
+}
+
+// desired reads or builds the manifests, and finds kinds and owner.
+func (s *Session) desired(ctx context.Context, p *planning) (objects []manifest.Object, problems []manifest.Problem, err error) {
+	if p.input.builds() {
+		return s.build(ctx, p)
+	}
+	if objects, problems, err = p.input.read(ctx, s.Streams); err != nil {
+		return nil, nil, err
+	}
+	if p.kinds, err = s.Client.KindsFor(ctx, objects); err != nil {
+		return nil, nil, err
+	}
+	p.owner, err = s.owner(ctx, p)
+	return objects, problems, err
+}
+
+func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, error) {
 	p := &planning{input: input}
 	group, inner := errgroup.WithContext(ctx)
 	group.Go(func() (err error) { p.masker, err = s.Masker(inner); return })
-	group.Go(func() (err error) { p.kinds, err = s.Client.KindsFor(inner, objects); return })
-	if err := group.Wait(); err != nil {
+	objects, problems, err := s.desired(ctx, p)
+	if keyed := group.Wait(); err == nil {
+		err = keyed
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.goneBy(p.kinds)
 	namespace := s.Namespace
-	if p.owner, err = s.owner(ctx, p); err != nil {
-		return nil, err
-	} else if p.owner != nil {
+	if p.owner != nil {
 		namespace = cmp.Or(p.owner.DefaultNamespace, namespace)
 	}
 	if err := s.applier(ctx, p); err != nil {
 		return nil, err
 	}
-	set, unresolved := manifest.Resolve(objects, p.kinds, namespace, problems...)
+	set, unresolved := manifest.Resolve(objects, p.kinds, namespace, append(arrivals(input.arriving), problems...)...)
+	s.latest = set.Objects
 	problems = append(problems, unresolved...)
 	p.set, p.problems = set, problems
 	if p.owner != nil {
@@ -103,6 +128,16 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 		p.set = p.owner.Completed(set)
 	}
 	return p, nil
+}
+
+// arrivals are objects of other plans, in the form in which Resolve takes what
+// is not of the set, but comes.
+func arrivals(objects []manifest.Object) []manifest.Problem {
+	var out []manifest.Problem
+	for i := range objects {
+		out = append(out, manifest.Problem{Object: &objects[i]})
+	}
+	return out
 }
 
 // observe asks about every object, once, or where random values should show

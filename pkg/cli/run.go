@@ -32,7 +32,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams Stream
 	if err == nil {
 		return ExitOK
 	}
-	failure := Explain(err, streams.Program)
+	failure := Explain(err, streams.Advice())
 	if ctx.Err() != nil && failure.Reason != ReasonTimeout {
 		failure = Fail(ReasonCancelled, errors.New("interrupted"))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/install"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/state"
 	"github.com/changeward/changeward/state/cluster"
 	"github.com/changeward/changeward/state/dir"
@@ -38,6 +39,8 @@ type Session struct {
 	// nothing is installed, or it was not asked for.
 	Ledger *gate.Ledger
 	asker  *Asker
+	// latest are the objects of the last plan.
+	latest []manifest.Object
 }
 
 // Need says how much of an install a verb needs.
@@ -89,7 +92,7 @@ func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Nee
 	if unnamed != nil {
 		streams.Note("note: you may not read Namespace kube-system, by which a cluster is known: no gate will have the hash of this plan")
 	}
-	return s, checkTarget(streams.Program, flags.Target, at.target, s.Ledger)
+	return s, checkTarget(streams.Advice(), flags.Target, at.target, s.Ledger)
 }
 
 // openRecords finds the store of --state.

@@ -58,11 +58,26 @@ func homeOf(env func(string) string) string { return cmp.Or(env("HOME"), env("US
 // Home is the caller's home directory, "" where there is none.
 func (s Streams) Home() string { return homeOf(s.Env) }
 
+// KubectlProgram is how people call the plugin that has the verbs of deciding,
+// install and policy.
+const KubectlProgram = "kubectl changeward"
+
+// FluxProgram is how people call the plugin of the Flux CLI.
+const FluxProgram = "flux changeward"
+
+// Advice is the program whose verbs advice names.
+func (s Streams) Advice() string {
+	if s.Program == FluxProgram {
+		return KubectlProgram
+	}
+	return s.Program
+}
+
 // Style is how text is set on Out.
-func (s Streams) Style() render.Style { return render.Style{Color: s.Color, Program: s.Program} }
+func (s Streams) Style() render.Style { return render.Style{Color: s.Color, Program: s.Advice()} }
 
 // ErrStyle is how text is set on ErrOut.
-func (s Streams) ErrStyle() render.Style { return render.Style{Color: s.ErrColor, Program: s.Program} }
+func (s Streams) ErrStyle() render.Style { return render.Style{Color: s.ErrColor, Program: s.Advice()} }
 
 // Note prints one sentence of the story on ErrOut, escaped. That nobody reads
 // it is no reason to stop.

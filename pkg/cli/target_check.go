@@ -72,5 +72,5 @@ func CheckTarget(ctx context.Context, flags *ClusterFlags, streams Streams, t re
 	case session.Ledger == nil:
 		streams.Note("note: there is no policy to compare the environment with")
 	}
-	return checkEnv(streams.Program, t, session.Ledger)
+	return checkEnv(streams.Advice(), t, session.Ledger)
 }

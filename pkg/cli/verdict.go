@@ -30,6 +30,11 @@ func VerdictFailure(v gate.Verdict, program string, hints ...string) error {
 	return failure
 }
 
+// BreakGlass is the hint for someone on call who is alone.
+func BreakGlass(program, id string) string {
+	return fmt.Sprintf("you are on call: if it cannot wait for anyone else, `%s approve %s --emergency --reason WHY`; another person then has to review it", program, id)
+}
+
 func because(v gate.Verdict) string {
 	var all []string
 	for _, reason := range v.Reasons {

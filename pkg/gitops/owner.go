@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gitops/argocd"
@@ -26,6 +27,8 @@ type Owner struct {
 	DefaultNamespace string
 	// Inventory is what it lists as its own, and the version that each had.
 	Inventory map[manifest.Key]string
+	// Object is the owner itself, as it was read.
+	Object map[string]any
 	// Notes are what people should know of it.
 	Notes    []string
 	Flux     *flux.Kustomization
@@ -51,7 +54,7 @@ func (e *Error) Error() string { return "owner " + e.Ref.String() + ": " + e.Mes
 func Find(ctx context.Context, reader Reader, ref Ref) (*Owner, error) {
 	object, failure := reader.Read(ctx, ref.key())
 	if failure != nil {
-		return nil, &Error{Ref: ref, Reason: failure.Reason, Message: unread(failure)}
+		return nil, &Error{Ref: ref, Reason: failure.Reason, Message: unread(failure) + elsewhere(ctx, reader, ref, failure)}
 	}
 	if ref.Kind == Application {
 		return findApplication(ctx, reader, ref, object)
@@ -67,7 +70,7 @@ func findKustomization(ctx context.Context, reader Reader, ref Ref, object map[s
 	if why := unapplied(k.Deleting, k.Remote, "spec.kubeConfig names one"); why != "" {
 		return nil, &Error{Ref: ref, Reason: plan.ReasonInvalid, Message: why}
 	}
-	o := &Owner{Ref: ref, UID: k.UID, Flux: k, Prune: k.Prune, Propagation: flux.Propagation, DefaultNamespace: k.TargetNamespace,
+	o := &Owner{Ref: ref, UID: k.UID, Object: object, Flux: k, Prune: k.Prune, Propagation: flux.Propagation, DefaultNamespace: k.TargetNamespace,
 		Inventory: k.Inventory, Applier: plan.Applier{Name: flux.Applier, Mode: plan.ModeServerSide, Manager: flux.Manager, Force: true}}
 	var why string
 	if k.Controller, why, err = findController(ctx, reader, (manifest.Object{Content: object}).Labels()[shardKey]); err != nil {
@@ -100,7 +103,7 @@ func findApplication(ctx context.Context, reader Reader, ref Ref, object map[str
 	if failure != nil {
 		return nil, &Error{Ref: ref, Reason: failure.Reason, Message: "how Argo CD marks its objects is in ConfigMap argocd-cm, which cannot be read: " + failure.Message}
 	}
-	o := &Owner{Ref: ref, UID: a.UID, Argo: a, Settings: settings, Prune: a.Prune, Propagation: a.Propagation(), DefaultNamespace: a.DefaultNamespace,
+	o := &Owner{Ref: ref, UID: a.UID, Object: object, Argo: a, Settings: settings, Prune: a.Prune, Propagation: a.Propagation(), DefaultNamespace: a.DefaultNamespace,
 		Inventory: map[manifest.Key]string{}, Applier: plan.Applier{Name: argocd.Applier, Mode: plan.ModeClientSide, Manager: argocd.Manager}}
 	o.applies = argocd.NewApplier(a, settings)
 	if a.Options(manifest.Object{}, nil).ServerSide {
@@ -112,6 +115,25 @@ func findApplication(ctx context.Context, reader Reader, ref Ref, object map[str
 		}
 	}
 	return o, nil
+}
+
+// elsewhere says where owners of this name are, if there is none where it was
+// looked for.
+func elsewhere(ctx context.Context, reader Reader, ref Ref, failure *plan.Failure) string {
+	if failure.Reason != plan.ReasonNotFound {
+		return ""
+	}
+	key := ref.key()
+	key.Namespace = ""
+	found, failure := reader.Named(ctx, key)
+	if failure != nil || len(found) == 0 {
+		return ""
+	}
+	var namespaces []string
+	for _, object := range found {
+		namespaces = append(namespaces, manifest.Object{Content: object}.Namespace())
+	}
+	return " in namespace " + ref.Namespace + ", but in " + strings.Join(namespaces, ", ")
 }
 
 // unapplied says why an owner applies nothing to this cluster.

@@ -5,7 +5,9 @@ import "github.com/changeward/changeward/pkg/plan"
 // Kinds of documents.
 const (
 	KindGateResult        = "GateResult"
+	KindGateResultList    = "GateResultList"
 	KindPlan              = "Plan"
+	KindPlanList          = "PlanList"
 	KindChangeRequest     = "ChangeRequest"
 	KindChangeRequestList = "ChangeRequestList"
 	KindError             = "Error"
@@ -42,6 +44,21 @@ type PlanResult struct {
 	Plan
 	Enforced bool     `json:"enforced"`
 	Verdict  *Verdict `json:"verdict"` // null: no install, no policy
+}
+
+// GateResultList answers `gate -o json` for several owners, in the order in which
+// they depend on each other.
+type GateResultList struct {
+	Type
+	Items  []GateResult `json:"items"`
+	Errors []Problem    `json:"errors"` // of owners that have no answer
+}
+
+// PlanList answers a plan of several owners.
+type PlanList struct {
+	Type
+	Items  []PlanResult `json:"items"`
+	Errors []Problem    `json:"errors"` // of owners that have no answer
 }
 
 // Verdict of the gate. Decision is allowed, approval-required, denied or

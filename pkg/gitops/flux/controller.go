@@ -2,6 +2,7 @@ package flux
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,11 @@ type Controller struct {
 	// MigratesVersions says that it moves managed fields to the version that a
 	// manifest has.
 	MigratesVersions bool
+	// Lenient says that variables which nobody sets become empty.
+	Lenient bool
+	// NoRemoteBases and NoForeignSources say what Kustomizations may not use: a
+	// base that lies elsewhere, a source of another namespace.
+	NoRemoteBases, NoForeignSources bool
 	// Early are kinds that it applies before most others.
 	Early map[schema.GroupKind]struct{}
 }
@@ -41,6 +47,7 @@ func ReadController(deployment map[string]any) (Controller, error) {
 				Spec struct {
 					Containers []struct {
 						Name    string   `json:"name"`
+						Image   string   `json:"image"`
 						Command []string `json:"command"`
 						Args    []string `json:"args"`
 					} `json:"containers"`
@@ -56,6 +63,7 @@ func ReadController(deployment map[string]any) (Controller, error) {
 		if container.Name != "manager" { // sidecars have flags of their own
 			continue
 		}
+		c.Lenient = older(container.Image)
 		if err := c.read(append(container.Command, container.Args...)); err != nil {
 			return Controller{}, err
 		}
@@ -90,6 +98,10 @@ func (c *Controller) set(flag, value string) (err error) {
 		c.Early, err = utils.ParseGroupKindSet(value)
 	case "feature-gates":
 		err = c.gates(value)
+	case "no-remote-bases":
+		c.NoRemoteBases, err = truth(value)
+	case "no-cross-namespace-refs":
+		c.NoForeignSources, err = truth(value)
 	default:
 		return nil
 	}
@@ -102,13 +114,43 @@ func (c *Controller) set(flag, value string) (err error) {
 func (c *Controller) gates(list string) error {
 	for gate := range strings.SplitSeq(list, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(gate), "=")
-		if name != "MigrateAPIVersion" {
+		if name != "MigrateAPIVersion" && name != "StrictPostBuildSubstitutions" {
 			continue
 		}
-		var err error
-		if c.MigratesVersions, err = strconv.ParseBool(strings.TrimSpace(value)); err != nil {
+		on, err := strconv.ParseBool(strings.TrimSpace(value))
+		switch {
+		case err != nil:
 			return fmt.Errorf("%s is no truth value: %q", name, value)
+		case name == "MigrateAPIVersion":
+			c.MigratesVersions = on
+		default:
+			c.Lenient = !on
 		}
 	}
 	return nil
+}
+
+// truth reads the value of a flag that needs none. What follows one without a
+// value is another flag.
+func truth(value string) (bool, error) {
+	if value == "" || strings.HasPrefix(value, "-") {
+		return true, nil
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return false, fmt.Errorf("is no truth value: %q", value)
+	}
+	return on, nil
+}
+
+// older says whether an image is of a controller before 1.9, which left
+// variables empty that nobody sets.
+func older(image string) bool {
+	match := regexp.MustCompile(`:v?(\d+)\.(\d+)\.\d+`).FindStringSubmatch(image)
+	if match == nil {
+		return false
+	}
+	major, _ := strconv.Atoi(match[1])
+	minor, _ := strconv.Atoi(match[2])
+	return major == 0 || major == 1 && minor < 9
 }

@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,10 +23,15 @@ type Kustomization struct {
 	CommonAnnotations    map[string]string
 	Ignore               []IgnoreRule
 	LastAppliedRevision  string
+	DependsOn            []Dependency
+	Decrypts             bool       // what is encrypted with SOPS
 	Controller           Controller // that applies it
 	// Inventory is what it applied last, and the version that each object had.
 	Inventory map[manifest.Key]string
 }
+
+// Dependency is a Kustomization that must be ready first.
+type Dependency struct{ Namespace, Name string }
 
 // IgnoreRule names fields that Flux leaves to others.
 type IgnoreRule struct {
@@ -64,7 +70,11 @@ type wire struct {
 			Labels      map[string]string `json:"labels"`
 			Annotations map[string]string `json:"annotations"`
 		} `json:"commonMetadata"`
-		Ignore []IgnoreRule `json:"ignore"`
+		Ignore     []IgnoreRule `json:"ignore"`
+		DependsOn  []Dependency `json:"dependsOn"`
+		Decryption struct {
+			Provider string `json:"provider"`
+		} `json:"decryption"`
 	} `json:"spec"`
 	Status struct {
 		LastAppliedRevision string    `json:"lastAppliedRevision"`
@@ -92,7 +102,11 @@ func ReadKustomization(object map[string]any) (*Kustomization, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range w.Spec.DependsOn {
+		w.Spec.DependsOn[i].Namespace = cmp.Or(w.Spec.DependsOn[i].Namespace, w.Metadata.Namespace)
+	}
 	return &Kustomization{
+		DependsOn: w.Spec.DependsOn, Decrypts: w.Spec.Decryption.Provider == "sops",
 		Namespace: w.Metadata.Namespace, Name: w.Metadata.Name, UID: w.Metadata.UID,
 		Deleting: w.Metadata.DeletionTimestamp != "", Suspended: w.Spec.Suspend, Remote: len(w.Spec.KubeConfig) > 0,
 		Prune: w.Spec.Prune, Force: w.Spec.Force, TargetNamespace: w.Spec.TargetNamespace, ServiceAccount: w.Spec.ServiceAccountName,

@@ -32,7 +32,7 @@ func Build(system filesys.FileSystem, dir string) ([]manifest.Object, []manifest
 		data, err = built.AsYaml()
 	}
 	if err != nil {
-		return nil, []manifest.Problem{{Source: manifest.Source{File: dir}, Reason: manifest.ReasonKustomize, Message: careful(err)}}
+		return nil, []manifest.Problem{{Source: manifest.Source{File: dir}, Reason: manifest.ReasonKustomize, Message: Careful(err)}}
 	}
 	objects, problems := manifest.Parse(dir, data)
 	for i := range objects {
@@ -44,9 +44,9 @@ func Build(system filesys.FileSystem, dir string) ([]manifest.Object, []manifest
 	return objects, problems
 }
 
-// careful is the text of a kustomize error up to where it repeats what a
+// Careful is the text of a kustomize error up to where it repeats what a
 // patch or a secretGenerator holds.
-func careful(err error) string {
+func Careful(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	for _, mark := range []string{"literal source", "node contents", "cannot unmarshal", "cannot decode",
 		"must specify one of patch and path", "patch and path can't be set",
