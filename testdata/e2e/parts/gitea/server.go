@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"testing"
 
 	sdk "code.gitea.io/sdk/gitea"
@@ -88,13 +88,14 @@ func Start(t testing.TB) *Server {
 		command := icmd.Command(binary, append(args, "--config", config)...)
 		result := icmd.RunCmd(command, icmd.Dir(dir))
 		result.Assert(t, icmd.Success)
-		lines := strings.Split(strings.TrimSpace(result.Stdout()), "\n")
-		return lines[len(lines)-1] // it logs there, too
+		return result.Stdout()
 	}
 	run("migrate")
 	run("admin", "user", "create", "--admin", "--username", "root", "--email", "root@example.com",
 		"--password", password, "--must-change-password=false")
-	token := run("admin", "user", "generate-access-token", "--username", "root", "--scopes", "all", "--raw")
+	said := run("admin", "user", "generate-access-token", "--username", "root", "--scopes", "all", "--raw")
+	token := regexp.MustCompile(`(?m)^[0-9a-f]{40}$`).FindString(said) // it logs there, too, before or after
+	assert.Assert(t, token != "", said)
 
 	s := &Server{URL: fmt.Sprintf("http://127.0.0.1:%d", port)}
 	parts.Run(t, "gitea", dir, nil, binary, "web", "--config", config).Ready(t, s.URL+"/api/healthz")
