@@ -5,8 +5,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/poll"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -97,6 +100,9 @@ func TestWhatOthersDidMeanwhileIsNeverOverwritten(t *testing.T) {
 			s.remove(t)
 			s.apply(t, "changeward", s.config("false"))
 		}, 1, "false"},
+		"made immutable": {func(t *testing.T, s shop) {
+			s.apply(t, "other", `{apiVersion: v1, kind: ConfigMap, metadata: {name: shop-config, namespace: NS}, immutable: true}`)
+		}, 1, "false"},
 		"deleted": {func(t *testing.T, s shop) { s.remove(t) }, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +120,7 @@ func TestWhatOthersDidMeanwhileIsNeverOverwritten(t *testing.T) {
 			status := map[int]string{0: "applied", 1: "approved"}[test.code]
 			assert.Equal(t, s.request(t, change.ID).Status, status, "%s", got)
 			if test.code == 1 {
-				got.tells(t, "it was changed since it was planned", "rollback "+change.ID)
+				got.tells(t, "ConfigMap/shop-config: failed", "rollback "+change.ID)
 			}
 		})
 	}
@@ -136,4 +142,57 @@ func TestACreateNeverWritesToWhatIsThereByThen(t *testing.T) {
 	assert.Equal(t, len(s.live(t).ManagedFields), 1)
 	outcomes := s.request(t, change.ID).Outcomes
 	assert.Equal(t, outcomes[len(outcomes)-1].Result, "stopped")
+}
+
+func TestAWebhookThatIsDownInTheMiddleStopsAnApplyThatGoesOnLater(t *testing.T) {
+	t.Parallel()
+	s := shared(t).open(t)
+	s.write(t, "more.yaml", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a-first, namespace: NS}, data: {a: "1"}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: z-last, namespace: NS}, data: {a: "1"}}
+`)
+	change := s.granted(t)
+	hooks := s.Client(kubetest.Admin).AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	got := s.applies(t, s.beforeWrite(t, s.as("bob"), func() {
+		s.apply(t, "changeward", `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: down-NS}
+webhooks:
+- name: down.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  timeoutSeconds: 1
+  clientConfig: {url: "https://127.0.0.1:1/"}
+  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NS}}
+  objectSelector: {matchExpressions: [{key: never, operator: DoesNotExist}]}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]
+`)
+		s.awaitHook(t)
+	})).exits(t, 1)
+	assert.NilError(t, hooks.Delete(t.Context(), "down-"+s.namespace, metav1.DeleteOptions{}))
+	got.prints(t, "stopped: 1 written, 1 failed, 1 untried").tells(t, "failed calling webhook", "on the same approval", "rollback "+change.ID)
+	outcomes := s.request(t, change.ID).Outcomes
+	assert.Equal(t, outcomes[len(outcomes)-1].Objects[1].Reason, "Admission")
+
+	poll.WaitOn(t, func(poll.LogT) poll.Result {
+		if got = s.applies(t, s.as("bob")); got.code != 0 { // the server forgets the webhook some time later
+			return poll.Continue("%s", got)
+		}
+		return poll.Success()
+	}, poll.WithTimeout(time.Minute))
+	got.prints(t, "this is what is left of "+change.ID)
+	assert.Equal(t, s.request(t, change.ID).Status, "applied")
+}
+
+// awaitHook waits until the webhook that is down is in the way.
+func (s shop) awaitHook(t *testing.T) {
+	t.Helper()
+	maps := s.Client(kubetest.Admin).CoreV1().ConfigMaps(s.namespace)
+	poll.WaitOn(t, func(poll.LogT) poll.Result {
+		_, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "probe"}}, metav1.CreateOptions{DryRun: []string{"All"}})
+		if err == nil {
+			return poll.Continue("the webhook is not asked yet")
+		}
+		return poll.Success()
+	}, poll.WithTimeout(time.Minute))
 }

@@ -85,6 +85,9 @@ func (c *Client) remove(ctx context.Context, path string, at version, propagatio
 func answer(result rest.Result) (*unstructured.Unstructured, int, error) {
 	code := 0
 	result.StatusCode(&code)
+	if err := result.Error(); err != nil { // reads the server's reasons, as Raw does not
+		return nil, code, err
+	}
 	raw, err := result.Raw()
 	if err != nil {
 		return nil, code, err

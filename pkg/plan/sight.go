@@ -144,7 +144,9 @@ func (c *comparison) object(desired map[string]any) {
 		case key == "metadata":
 			members, _ := want.(map[string]any)
 			for _, name := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
-				c.member(manifest.Child(key, name), members[name])
+				if member, said := members[name]; said {
+					c.member(manifest.Child(key, name), member)
+				}
 			}
 		default:
 			c.member(key, want)
