@@ -178,7 +178,7 @@ func (o *decideOptions) show(ctx context.Context, session *cli.Session, request 
 		o.streams.Story(o.streams.ErrStyle().Request(request))
 		return session.Asker().Confirm(fmt.Sprintf("%s %s?", o.action, request.ID), o.keys.Yes)
 	}
-	view, err := storedView(ctx, session, request)
+	view, err := session.StoredView(ctx, request)
 	if err != nil {
 		return err
 	}

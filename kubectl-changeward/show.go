@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/changeward/changeward/pkg/cli"
-	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/render"
 	"github.com/changeward/changeward/state"
 )
@@ -71,7 +70,7 @@ func (o *showOptions) run(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	view, err := storedView(ctx, session, request)
+	view, err := session.StoredView(ctx, request)
 	if err != nil {
 		return err
 	}
@@ -92,25 +91,6 @@ func (o *showOptions) run(ctx context.Context, ref string) error {
 			return o.streams.Style().Markdown(render.Comment{View: *view, Verdict: render.Style{}.Request(request)})
 		},
 	})
-}
-
-// storedView is the plan of a change request as it was recorded; nil where the
-// record does not hold, which the request itself says.
-func storedView(ctx context.Context, session *cli.Session, request gate.Request) (*render.PlanView, error) {
-	if request.Void != "" {
-		return nil, nil
-	}
-	stored, _, _, err := session.Gate.Stored(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	stored.Scope = request.Header.Scope
-	judgement, err := session.Judge(ctx, stored, request.Header)
-	if err != nil {
-		return nil, err
-	}
-	view := session.View(stored, judgement, false)
-	return &view, nil
 }
 
 // signed writes the signed bytes of a record, or its signature.

@@ -64,7 +64,19 @@ func CompleteNothing(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 
 // CompleteFlag offers fixed values for a flag.
 func CompleteFlag(cmd *cobra.Command, flag string, values ...string) {
-	mustRegister(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	CompleteFlagBy(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// CompleteFlagBy offers what a function finds as the values of a flag.
+func CompleteFlagBy(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	mustRegister(cmd, flag, complete)
+}
+
+// CompleteFolder offers folders as the value of a flag.
+func CompleteFolder(cmd *cobra.Command, flag string) {
+	mustRegister(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	})
 }
 
 // CompleteNames offers the objects of a kind in the namespace of the flags.

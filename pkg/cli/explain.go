@@ -13,6 +13,7 @@ import (
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/gitops"
 	"github.com/changeward/changeward/pkg/policy"
+	"github.com/changeward/changeward/pkg/reconcile/fault"
 	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/state"
 )
@@ -70,6 +71,7 @@ func classify(err error, program string) (reason string, hints []string) {
 
 // classifyTyped reads errors that carry a reason constant of their own.
 func classifyTyped(err error, program string) (reason string, hints []string, known bool) {
+	var published *fault.Error // before the name of its package is taken
 	var fault *gate.Fault
 	var unheard *dryrun.Error
 	var key *sign.Error
@@ -77,6 +79,12 @@ func classifyTyped(err error, program string) (reason string, hints []string, kn
 	var owner *gitops.Error
 	var empty *gitops.EmptyError
 	switch {
+	case errors.As(err, &published):
+		var hints []string
+		if published.Hint != "" {
+			hints = []string{published.Hint}
+		}
+		return published.Reason, hints, true
 	case errors.As(err, &owner):
 		return owner.Reason, nil, true
 	case errors.As(err, &empty):

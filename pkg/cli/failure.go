@@ -38,6 +38,8 @@ const (
 	ReasonDenied           = "Denied"           // policy denies, or a person rejected
 	ReasonIncomplete       = "PlanIncomplete"   // an object could not be planned
 	ReasonFindings         = "Findings"         // something was found
+	ReasonNotDirect        = "NotDirect"        // a change that changeward has not applied
+	ReasonNotReconciled    = "NotReconciled"    // not all of a change can be brought in line
 )
 
 // Failure is an error with its exit code, reason and advice.

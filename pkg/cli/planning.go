@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/changeward/changeward/pkg/dryrun"
+	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/gitops"
 	"github.com/changeward/changeward/pkg/gitops/flux/build"
 	"github.com/changeward/changeward/pkg/manifest"
@@ -224,6 +225,25 @@ func (s *Session) View(p *plan.Plan, judgement *policy.Judgement, showUnchanged 
 		view.Env = inForce.Env
 	}
 	return view
+}
+
+// StoredView is the plan of a change request as it was recorded; nil where the
+// record does not hold, which the request itself says.
+func (s *Session) StoredView(ctx context.Context, request gate.Request) (*render.PlanView, error) {
+	if request.Void != "" {
+		return nil, nil
+	}
+	stored, _, _, err := s.Gate.Stored(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	stored.Scope = request.Header.Scope
+	judgement, err := s.Judge(ctx, stored, request.Header)
+	if err != nil {
+		return nil, err
+	}
+	view := s.View(stored, judgement, false)
+	return &view, nil
 }
 
 // Header is how this caller would put a plan forward.

@@ -25,7 +25,12 @@ func (r Reader) Serves(group, kind string) bool { return r.Kinds.Preferred(group
 // tells an object that is not there from a kind that is not, and both from one
 // that may not or could not be read.
 func (r Reader) Read(ctx context.Context, key manifest.Key) (map[string]any, *plan.Failure) {
-	found, failure := r.kind(key)
+	return r.ReadIn(ctx, r.Kinds.Preferred(key.Group, key.Kind), key)
+}
+
+// ReadIn reads an object as Read does, in a version.
+func (r Reader) ReadIn(ctx context.Context, version string, key manifest.Key) (map[string]any, *plan.Failure) {
+	found, failure := r.kind(version, key)
 	if failure != nil {
 		return nil, failure
 	}
@@ -43,7 +48,7 @@ func (r Reader) Read(ctx context.Context, key manifest.Key) (map[string]any, *pl
 // Named finds the objects of a kind and name in all namespaces; the key has no
 // namespace. The failure is as that of Read, but for none found.
 func (r Reader) Named(ctx context.Context, key manifest.Key) ([]map[string]any, *plan.Failure) {
-	found, failure := r.kind(key)
+	found, failure := r.kind(r.Kinds.Preferred(key.Group, key.Kind), key)
 	if failure != nil {
 		return nil, failure
 	}
@@ -59,11 +64,11 @@ func (r Reader) Named(ctx context.Context, key manifest.Key) ([]map[string]any, 
 	return out, nil
 }
 
-func (r Reader) kind(key manifest.Key) (served, *plan.Failure) {
+func (r Reader) kind(version string, key manifest.Key) (served, *plan.Failure) {
 	if key.Group == "" && key.Kind == "Secret" {
 		return served{}, &plan.Failure{Reason: plan.ReasonUnreadable, Message: "Secrets are not read here"}
 	}
-	gvk := schema.GroupVersionKind{Group: key.Group, Version: r.Kinds.Preferred(key.Group, key.Kind), Kind: key.Kind}
+	gvk := schema.GroupVersionKind{Group: key.Group, Version: version, Kind: key.Kind}
 	found, known := r.Kinds.served[gvk]
 	switch {
 	case known:

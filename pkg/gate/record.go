@@ -160,6 +160,19 @@ func countedDigests(counted approval.Result) []string {
 	return digests
 }
 
+// ApprovedBy are those whose approvals let a request pass, as its newest audit
+// entry has them; nobody where policy alone did.
+func (r *Request) ApprovedBy() []string {
+	var people []string
+	for _, d := range r.decisions {
+		if d.Predicate.Action == state.ActionApprove && slices.Contains(r.lastAudit().Decisions, d.Digest) {
+			people = append(people, d.Predicate.Person.Username)
+		}
+	}
+	slices.Sort(people)
+	return slices.Compact(people)
+}
+
 func recorded(list []Need) []state.Requirement {
 	var out []state.Requirement
 	for _, n := range list {

@@ -32,6 +32,7 @@ func Bring(dir string, wanted []Wanted) (*Result, error) {
 	if err := errors.Join(b.scan.problems...); err != nil {
 		return nil, err
 	}
+	b.result.Dir = b.scan.dir
 	for _, path := range b.scan.plain {
 		b.sites = append(b.sites, site{path: path})
 	}
@@ -51,7 +52,15 @@ func Bring(dir string, wanted []Wanted) (*Result, error) {
 	return &b.result, err
 }
 
-func (b *bringer) refuse(r *Refusal) { b.result.Refused = append(b.result.Refused, r) }
+// refuse notes a refusal. Its paths are those within the directory, which may
+// be a temporary checkout.
+func (b *bringer) refuse(r *Refusal) {
+	for _, text := range []*string{&r.Message, &r.Hint} {
+		*text = strings.ReplaceAll(*text, b.scan.dir+string(filepath.Separator), "")
+		*text = strings.ReplaceAll(*text, b.scan.dir, "the directory")
+	}
+	b.result.Refused = append(b.result.Refused, r)
+}
 
 // short is a path as seen from the directory.
 func (b *bringer) short(path string) string {
@@ -127,6 +136,9 @@ func (b *bringer) sharedBase(s site, w Wanted) *Refusal {
 	others := sharers(b.tree, s.path)
 	if len(others) == 0 {
 		return nil
+	}
+	for i, other := range others {
+		others[i], _ = filepath.Rel(s.path, other)
 	}
 	return &Refusal{Key: w.Key, Reason: ReasonSharedBase, Message: s.path + " is a base that others build on: " + strings.Join(others, ", "),
 		Hint: "name the overlay that is applied to this cluster with --k8s-dir"}

@@ -25,7 +25,7 @@ func (b *bringer) create(w Wanted) {
 			return
 		}
 	}
-	if w.Key.Group == "" && w.Key.Kind == "Secret" {
+	if isSecret(w.Key) {
 		b.refuse(&Refusal{Key: w.Key, Reason: ReasonSecretValue, Message: "is a Secret, whose values are never written to Git",
 			Hint: "add it where Secrets come from: SOPS, an external secrets store, or a sealed Secret"})
 		return

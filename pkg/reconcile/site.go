@@ -9,7 +9,6 @@ import (
 	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/manifest/files"
-	"github.com/changeward/changeward/pkg/plan"
 )
 
 // site is one thing that is applied as a whole: a plain file, or a
@@ -183,11 +182,13 @@ func closed(key manifest.Key, path string, data []byte) *Refusal {
 	return nil
 }
 
+func isSecret(key manifest.Key) bool { return key.Group == "" && key.Kind == "Secret" }
+
 // isSecretValue says whether a field of an object holds a value of a Secret.
 func isSecretValue(w Wanted, f Field) bool {
-	if !(w.Key.Group == "" && w.Key.Kind == "Secret") {
+	if !isSecret(w.Key) {
 		return false
 	}
 	steps, ok := diff.ParsePath(f.Path)
-	return !ok || steps[0].Key == "data" || steps[0].Key == "stringData" || w.Operation == plan.Create
+	return !ok || steps[0].Key == "data" || steps[0].Key == "stringData"
 }

@@ -80,6 +80,7 @@ func (r *Refusal) Error() string {
 
 // Result is what Bring found out. Nothing of it is on disk yet.
 type Result struct {
+	Dir     string // absolute, links resolved
 	Files   []File
 	Edits   []Edit
 	Already []Edit // what the directory has already
