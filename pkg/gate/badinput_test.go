@@ -50,7 +50,7 @@ func ofVersion2(t *testing.T, kind state.Type, key sign.Signer) []byte {
 func TestARecordOfAVersionThatIsNotKnownIsNamedAndStopsNothing(t *testing.T) {
 	w := newWorld(t)
 	names := map[state.Type]string{state.TypePlan: "cw-plan-000777", state.TypeOutcome: "cw-outcome-000001-1", state.TypeAudit: "cw-audit-0000000777",
-		state.TypeDecision: "cw-decision-0123456789ab", state.TypeKey: "cw-key-0123456789ab", state.TypeReview: "cw-review-0123456789ab",
+		state.TypeDecision: "cw-decision-0123456789ab", state.TypeKey: "cw-key-0123456789ab", state.TypeReview: "cw-review-0123456789ab", state.TypeIncident: "cw-incident-0123456789ab",
 		state.TypePolicy: "cw-policy-000002", state.TypeRoster: "cw-roster-000001", state.TypeEpoch: "cw-epoch-000002"}
 	for kind, name := range names {
 		w.putRaw(kind, name, ofVersion2(t, kind, w.keys["root"]), person("root", "admins"))

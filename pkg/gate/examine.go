@@ -39,6 +39,7 @@ func (g *Gate) Examine(ctx context.Context) (audit.Facts, error) {
 	f.Decisions = l.examineDecisions(all[state.TypeDecision])
 	f.Outcomes = l.examineOutcomes(all[state.TypeOutcome])
 	f.Reviews = l.examineReviews(all[state.TypeReview])
+	f.Faults = append(f.Faults, l.examineIncidents(all[state.TypeIncident])...)
 	f.Plans, err = g.examinePlans(ctx, l, all[state.TypePlan])
 	f.Mislabelled = mislabelled(all, f)
 	return f, err

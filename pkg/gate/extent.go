@@ -36,7 +36,7 @@ func (g *Gate) LoadFor(ctx context.Context, scope, hash string) (*Ledger, error)
 
 // types are all that decisions rest on, and what people said about them later.
 func types() []state.Type {
-	return slices.Concat(trustTypes(), numberedTypes(), []state.Type{state.TypeReview})
+	return slices.Concat(trustTypes(), numberedTypes(), []state.Type{state.TypeReview, state.TypeIncident})
 }
 
 func trustTypes() []state.Type {

@@ -28,6 +28,7 @@ type Ledger struct {
 	requests    []Request // by number, ascending
 	audit       []entry
 	reviews     map[int][]approval.Decision
+	incidents   []IncidentRecord
 	names       map[string]bool // of plans, outcomes and audit entries, readable or not
 	extent      extent
 	// Rejected are records that do not count, with the reason.

@@ -34,6 +34,7 @@ func (g *Gate) loadRequests(ctx context.Context, l *Ledger, all records) error {
 		}
 	}
 	l.loadReviews(all[state.TypeReview])
+	l.loadIncidents(all[state.TypeIncident])
 	for i := len(l.requests) - 1; i >= 0; i-- { // newest first: older ones look at newer ones
 		if err := g.settle(ctx, l, &l.requests[i]); err != nil {
 			return err

@@ -43,6 +43,7 @@ func predicates() map[state.Type]func() any {
 		state.TypeEpoch:    func() any { return &state.Epoch{} },
 		state.TypeRoster:   func() any { return &state.Roster{} },
 		state.TypeReview:   func() any { return &state.Review{} },
+		state.TypeIncident: func() any { return &state.Incident{} },
 	}
 }
 
