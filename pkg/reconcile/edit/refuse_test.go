@@ -56,7 +56,7 @@ func TestDocumentsComeAndGoWhole(t *testing.T) {
 	added := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\ndata:\n  k: \"on\"\n"
 	assert.Equal(t, string(edit.New(object)), added)
 	for before, after := range map[string]string{
-		"":                "" + added,
+		"":                added,
 		"a: 1\n":          "a: 1\n---\n" + added,
 		"a: 1":            "a: 1\n---\n" + added[:len(added)-1],
 		"---\na: 1\n":     "---\na: 1\n---\n" + added,

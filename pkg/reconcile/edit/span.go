@@ -136,7 +136,7 @@ func (e *editor) colon(key *yaml.Node) (int, bool) {
 }
 
 func empty(node *yaml.Node) bool {
-	return node.Kind == yaml.ScalarNode && node.Value == "" && node.Style&^yaml.TaggedStyle == 0 && node.Anchor == "" && node.Style == 0
+	return node.Kind == yaml.ScalarNode && node.Value == "" && node.Anchor == "" && node.Style == 0
 }
 
 func (e *editor) pairEnd(key, value *yaml.Node) int {
