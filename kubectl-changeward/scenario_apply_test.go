@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -195,4 +196,22 @@ func (s shop) awaitHook(t *testing.T) {
 		}
 		return poll.Success()
 	}, poll.WithTimeout(time.Minute))
+}
+
+func TestAnInterruptedApplyFinishesItsWriteAndSaysWhatItDidNot(t *testing.T) {
+	t.Parallel()
+	s := shared(t).open(t)
+	s.write(t, "more.yaml", `{apiVersion: v1, kind: ConfigMap, metadata: {name: z-last, namespace: NS}, data: {a: "1"}}`)
+	change := s.granted(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	bob := s.beforeWrite(t, s.as("bob"), interrupt)
+	got := bob.start(ctx, nil, []string{"apply", "-f", s.dir, "--kubeconfig", bob.env["KUBECONFIG"]})
+	got.exits(t, 1).tells(t, "error: interrupted")
+	assert.Equal(t, s.live(t).Data["feature_new_cart"], "true")
+	outcomes := s.request(t, change.ID).Outcomes
+	last := outcomes[len(outcomes)-1]
+	assert.Equal(t, last.Result, "stopped")
+	assert.Equal(t, last.Objects[0].Result+" "+last.Objects[1].Result, "written untried")
+	s.applies(t, s.as("bob")).exits(t, 0)
+	assert.Equal(t, s.request(t, change.ID).Status, "applied")
 }

@@ -131,3 +131,23 @@ func TestEveryClientOfDryrunIsMadeFromTheGuardedOne(t *testing.T) {
 		t.Errorf("pkg/dryrun makes %d HTTP clients", guarded)
 	}
 }
+
+// Desired state is written by clients of pkg/apply alone: they are made there, in
+// one place, and only cli asks for one.
+func TestOnlyCliAsksForAClientThatApplies(t *testing.T) {
+	made := 0
+	for _, s := range sources(t) {
+		for _, line := range s.uses(module+"/pkg/apply", "New") {
+			if s.pkg != "pkg/cli" {
+				t.Errorf("%s:%d makes a client that writes", s.path, line)
+			}
+		}
+		if s.pkg == "pkg/apply" {
+			made += len(s.uses("k8s.io/client-go/rest", "UnversionedRESTClientFor", "RESTClientFor", "HTTPClientFor")) +
+				len(s.uses("k8s.io/client-go/dynamic", "NewForConfig"))
+		}
+	}
+	if made != 1 {
+		t.Errorf("pkg/apply makes a client in %d places", made)
+	}
+}

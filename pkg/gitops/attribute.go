@@ -44,6 +44,7 @@ type attribution struct {
 type listing struct {
 	objects map[manifest.Key]bool
 	why     string
+	when    string // it syncs
 }
 
 // has says whether the owner lists an object. A namespace that it lists with
@@ -144,7 +145,7 @@ func (a *attribution) verified(ctx context.Context, owner plan.Owner, ref Ref, k
 	case !listed.has(key):
 		owner.Why = "it does not list the object"
 	default:
-		owner.Verified = true
+		owner.Verified, owner.When = true, listed.when
 	}
 	return owner
 }
@@ -164,8 +165,17 @@ func (a *attribution) list(ctx context.Context, ref Ref) listing {
 		for key := range app.Resources {
 			out.objects[key] = true
 		}
+		switch {
+		case app.SelfHeal:
+			out.when = "at once: it heals itself"
+		case app.Automated:
+			out.when = "at its next revision: it does not heal itself"
+		default:
+			out.when = "once somebody syncs it"
+		}
 		return out
 	}
+	out.when = fluxWhen(object)
 	inventory, err := flux.ReadInventory(object)
 	if err != nil {
 		return listing{why: "it cannot be understood: " + err.Error()}
@@ -174,4 +184,16 @@ func (a *attribution) list(ctx context.Context, ref Ref) listing {
 		out.objects[key] = true
 	}
 	return out
+}
+
+// fluxWhen is when a Kustomization or HelmRelease syncs next.
+func fluxWhen(object map[string]any) string {
+	spec, _ := object["spec"].(map[string]any)
+	if spec["suspend"] == true {
+		return "not before it is resumed: it is suspended"
+	}
+	if interval, _ := spec["interval"].(string); interval != "" {
+		return "every " + interval + ", or sooner"
+	}
+	return ""
 }

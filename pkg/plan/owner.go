@@ -11,6 +11,7 @@ type Owner struct {
 	Manager  string // its field manager
 	Verified bool
 	Why      string // why it is not verified
+	When     string // it syncs, such as "every 10m"; "" where that is not known
 }
 
 // ownerOf is the verified owners, "" where there is none. More than one is a
@@ -58,7 +59,7 @@ func (s *subject) noteOwners(planned string) {
 // back, and of which Git will never know.
 func (s *subject) noteFate(owner Owner) {
 	if s.Body.Operation != Update {
-		s.Notes = append(s.Notes, "it belongs to "+owner.Name+", which makes it again at its next sync if Git still has it")
+		s.Notes = append(s.Notes, "it belongs to "+owner.Name+", which makes it again at its next sync"+owner.when()+" if Git still has it")
 		return
 	}
 	var reverted, kept []string
@@ -70,11 +71,18 @@ func (s *subject) noteFate(owner Owner) {
 		}
 	}
 	if len(reverted) > 0 {
-		s.Notes = append(s.Notes, "the next sync of "+owner.Name+" reverts "+listed(reverted)+" unless Git has the same by then")
+		s.Notes = append(s.Notes, "the next sync of "+owner.Name+owner.when()+" reverts "+listed(reverted)+" unless Git has the same by then")
 	}
 	if len(kept) > 0 {
 		s.Notes = append(s.Notes, owner.Name+" never touches "+listed(kept)+", so it stays, and Git will never know it")
 	}
+}
+
+func (o Owner) when() string {
+	if o.When == "" {
+		return ""
+	}
+	return " (" + o.When + ")"
 }
 
 // heldBy says whether a manager holds a field, or something above or below it.
