@@ -40,7 +40,7 @@ e2e: e2e-forge e2e-argocd ## the stories that need the real controllers, or a fo
 e2e-argocd: build controlplane argocdserver ## what a gate does to syncs of the real Argo CD; takes redis-server
 	go test -count=1 -timeout 40m ./testdata/e2e/argocd
 
-e2e-forge: gitea ## a pull request of reconcile, on a real Gitea, until it is merged
+e2e-forge: build controlplane gitea ## a direct change until its owner applies it from Git, by a pull request on a real Gitea
 	go test -count=1 -timeout 20m ./testdata/e2e/forge
 
 demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster

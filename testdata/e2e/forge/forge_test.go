@@ -38,7 +38,7 @@ func TestOnePullRequestFollowsAChangeUntilItIsMerged(t *testing.T) {
 		"token in no argument":       (*world).noArgument,
 		"pull requests switched off": (*world).switchedOff,
 	} {
-		t.Run(name, func(t *testing.T) { test(newWorld(t, server, alice)) })
+		t.Run(name, func(t *testing.T) { test(newWorld(t, server, alice, "a: 1\nb: 2\n")) })
 	}
 }
 

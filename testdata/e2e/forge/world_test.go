@@ -21,8 +21,8 @@ const (
 	branch   = publish.BranchPrefix + "c_9dd33d8939b8"
 )
 
-// world is a person with a clone of a private repository, whose main nobody may
-// push to.
+// world is a person with a clone of a private repository of one manifest, whose
+// main nobody may push to.
 type world struct {
 	*gitea.Repository
 	t      *testing.T
@@ -33,13 +33,13 @@ type world struct {
 	forge, token string
 }
 
-func newWorld(t *testing.T, server *gitea.Server, person gitea.Person) *world {
+func newWorld(t *testing.T, server *gitea.Server, person gitea.Person, content string) *world {
 	t.Helper()
 	name := strings.ToLower(strings.ReplaceAll(filepath.Base(t.Name()), "_", "-"))
 	w := &world{t: t, server: server, person: person, forge: "gitea", token: person.Token}
 	w.Repository = server.Repository(t, server.Root, name[:min(len(name), 60)])
 	w.Share(t, person, "write")
-	w.Commit(t, "main", "first", map[string]string{manifest: "a: 1\nb: 2\n"})
+	w.Commit(t, "main", "first", map[string]string{manifest: content})
 	w.Protect(t, "main")
 	w.dir = w.Clone(t, person)
 	return w
