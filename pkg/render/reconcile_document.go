@@ -8,7 +8,6 @@ import (
 	"github.com/changeward/changeward/pkg/reconcile"
 	"github.com/changeward/changeward/pkg/reconcile/publish"
 	"github.com/changeward/changeward/pkg/reconcile/repo"
-	"github.com/changeward/changeward/state"
 )
 
 // KindReconcileResult is the kind of what reconcile answers.
@@ -28,14 +27,9 @@ type Reconciled struct {
 	Published *publish.Result
 }
 
-// Branch is the one for the edits: that of the change, or, for several, of their
-// scope.
-func (r *Reconciled) Branch() string {
-	if len(r.Requests) == 1 {
-		return publish.BranchPrefix + r.Requests[0].ID
-	}
-	return publish.BranchPrefix + "scope-" + state.ScopeLabel(r.Requests[0].Header.Scope)
-}
+// Branch is the one for the edits: that of the oldest change, which stays the
+// oldest until Git has it, whatever changes come after it.
+func (r *Reconciled) Branch() string { return publish.BranchPrefix + r.Requests[0].ID }
 
 // ReconcileResult answers `reconcile -o json`. Files are relative to dir.
 type ReconcileResult struct {
