@@ -73,3 +73,14 @@ func owned(value any, path string, set fieldSet) any {
 	}
 	return out
 }
+
+// Owned is the body of an update without what only defaults and admission added
+// to the values that a manager of changeward set in a live object.
+func Owned(body plan.Body, live map[string]any) plan.Body {
+	set := fieldsOf(live, dryrun.Manager)
+	body.Transitions = slices.Clone(body.Transitions)
+	for i, t := range body.Transitions {
+		body.Transitions[i].New = Field{Path: t.Path, Action: t.Action, Value: t.New}.own(set).Value
+	}
+	return body
+}

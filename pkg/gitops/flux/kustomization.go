@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
 
 	"github.com/changeward/changeward/pkg/manifest"
 )
@@ -24,8 +27,11 @@ type Kustomization struct {
 	Ignore               []IgnoreRule
 	LastAppliedRevision  string
 	DependsOn            []Dependency
-	Decrypts             bool       // what is encrypted with SOPS
-	Controller           Controller // that applies it
+	Decrypts             bool // what is encrypted with SOPS
+	// Reconciled is when the last reconciliation that made the cluster so began;
+	// zero: it does not say.
+	Reconciled time.Time
+	Controller Controller // that applies it
 	// Inventory is what it applied last, and the version that each object had.
 	Inventory map[manifest.Key]string
 }
@@ -77,8 +83,9 @@ type wire struct {
 		} `json:"decryption"`
 	} `json:"spec"`
 	Status struct {
-		LastAppliedRevision string    `json:"lastAppliedRevision"`
-		Inventory           inventory `json:"inventory"`
+		LastAppliedRevision string       `json:"lastAppliedRevision"`
+		Inventory           inventory    `json:"inventory"`
+		History             meta.History `json:"history"`
 	} `json:"status"`
 }
 
@@ -111,8 +118,17 @@ func ReadKustomization(object map[string]any) (*Kustomization, error) {
 		Deleting: w.Metadata.DeletionTimestamp != "", Suspended: w.Spec.Suspend, Remote: len(w.Spec.KubeConfig) > 0,
 		Prune: w.Spec.Prune, Force: w.Spec.Force, TargetNamespace: w.Spec.TargetNamespace, ServiceAccount: w.Spec.ServiceAccountName,
 		CommonLabels: w.Spec.CommonMetadata.Labels, CommonAnnotations: w.Spec.CommonMetadata.Annotations, Ignore: w.Spec.Ignore,
-		LastAppliedRevision: w.Status.LastAppliedRevision, Inventory: listed,
+		LastAppliedRevision: w.Status.LastAppliedRevision, Reconciled: succeeded(w.Status.History), Inventory: listed,
 	}, nil
+}
+
+// succeeded is when the newest reconciliation began, if it succeeded.
+func succeeded(history meta.History) time.Time {
+	newest := history.Latest()
+	if newest == nil || newest.LastReconciledStatus != meta.ReconciliationSucceededReason {
+		return time.Time{}
+	}
+	return newest.LastReconciled.Add(-newest.LastReconciledDuration.Duration).UTC()
 }
 
 // ReadInventory is what a Kustomization or HelmRelease lists as its own. The

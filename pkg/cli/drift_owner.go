@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+
+	"github.com/changeward/changeward/pkg/apply"
+	"github.com/changeward/changeward/pkg/drift"
+	"github.com/changeward/changeward/pkg/dryrun"
+	"github.com/changeward/changeward/pkg/gate"
+	"github.com/changeward/changeward/pkg/gitops"
+	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
+	"github.com/changeward/changeward/state"
+)
+
+// applied is what an owner, or whoever applies the folder, applied last.
+type applied struct {
+	drift.Applied
+	manager string                            // field manager of the owner; "" without one
+	desired map[manifest.Key]map[string]any // as they are sent
+}
+
+// gitOf is what applies an object; nil where nobody does.
+func (d *drifting) gitOf(ctx context.Context, object map[string]any) (*applied, error) {
+	ref := gitops.Ref{}
+	if object != nil {
+		seen := []plan.Observation{{Live: object}}
+		if err := gitops.Attribute(ctx, d.reader(), seen, nil); err != nil {
+			return nil, err
+		}
+		for _, owner := range seen[0].Owners {
+			if owner.Verified || ref == (gitops.Ref{}) {
+				ref = refOf(owner.Name)
+			}
+		}
+	}
+	if ref == (gitops.Ref{}) && d.options.Dir == "" {
+		return nil, nil
+	}
+	return d.known(ctx, ref)
+}
+
+// known is what an owner applied last, read once; the zero value is the folder.
+func (d *drifting) known(ctx context.Context, ref gitops.Ref) (*applied, error) {
+	git, known := d.applied[ref.String()]
+	if !known {
+		var err error
+		if git, err = d.read(ctx, ref); err != nil {
+			return nil, err
+		}
+		d.applied[ref.String()] = git
+	}
+	return git, nil
+}
+
+func (d *drifting) reader() dryrun.Reader { return dryrun.Reader{Client: d.session.Client, Kinds: d.kinds} }
+
+// refOf reads an owner as Attribute names it.
+func refOf(name string) gitops.Ref {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return gitops.Ref{}
+	}
+	return gitops.Ref{Kind: parts[0], Namespace: parts[1], Name: parts[2]}
+}
+
+// read renders what an owner applied last: from its source, or from the folder,
+// if that is of the same revision. Without an owner, the folder is taken for
+// what is applied. That it cannot be known is no error.
+func (d *drifting) read(ctx context.Context, ref gitops.Ref) (*applied, error) {
+	git := &applied{Applied: drift.Applied{Owner: ref.String()}}
+	if ref == (gitops.Ref{}) {
+		now, err := d.session.Gate.Store.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		git.Reconciled, git.Revision = now, FindOrigin(d.session.Streams.Env, d.options.Dir).Revision
+		return git, d.render(ctx, git, folderInput(d.options.Dir))
+	}
+	if ref.Kind != gitops.Kustomization && ref.Kind != gitops.Application {
+		git.Unknown = "what a " + ref.Kind + " applies is not rendered here"
+		return git, nil
+	}
+	owner, err := gitops.Find(ctx, d.reader(), ref)
+	if err != nil {
+		git.Unknown = err.Error()
+		return git, ctx.Err()
+	}
+	git.manager = owner.Applier.Manager
+	git.Revision, git.Reconciled = owner.Reconciled()
+	return git, d.render(ctx, git, d.ownerInput(ref, git))
+}
+
+// ownerInput is how the manifests of an owner are read. Where they cannot be,
+// git says why.
+func (d *drifting) ownerInput(ref gitops.Ref, git *applied) InputFlags {
+	dir := d.options.Dir
+	if head := FindOrigin(d.session.Streams.Env, dir).Revision; dir != "" && (head == "" || !strings.Contains(git.Revision, head)) {
+		git.Unknown = fmt.Sprintf("%s is at revision %s, and %s applied %s", dir, cmp.Or(head, "unknown"), ref, cmp.Or(git.Revision, "none"))
+	}
+	if ref.Kind == gitops.Kustomization {
+		return Kustomization(ref.Namespace, ref.Name, dir, git.Revision, true)
+	}
+	if dir == "" {
+		git.Unknown = "name a checkout of what it applied with --k8s-dir"
+	}
+	input := folderInput(dir)
+	input.owner = ref.String()
+	return input
+}
+
+// folderInput reads a folder of manifests, or a kustomization.
+func folderInput(dir string) InputFlags {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return InputFlags{kustomize: dir, empty: true}
+		}
+	}
+	return InputFlags{filenames: []string{dir}, recursive: true, empty: true}
+}
+
+// render reads the desired objects.
+func (d *drifting) render(ctx context.Context, git *applied, input InputFlags) error {
+	if git.Unknown != "" {
+		return nil
+	}
+	p, err := d.session.prepare(ctx, input)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		git.Unknown = err.Error()
+		return nil
+	case len(p.problems) > 0:
+		git.Unknown = p.problems[0].Error()
+		return nil
+	}
+	git.Objects, git.desired = map[manifest.Key]map[string]any{}, map[manifest.Key]map[string]any{}
+	for _, object := range p.set.Objects {
+		git.desired[object.Key()] = object.Content
+		git.Objects[object.Key()] = d.masker.Object(object.Content)
+	}
+	return nil
+}
+
+// settle passes the fields that Git has to their owner, and records that the
+// request is reconciled.
+func (d *drifting) settle(ctx context.Context, request gate.Request, changes []drift.Change) error {
+	writer, err := apply.New(d.session.Config)
+	if err != nil {
+		return err
+	}
+	outcome := state.Outcome{Result: state.ResultReconciled}
+	for _, c := range changes {
+		if c.State != drift.Reconciled {
+			continue
+		}
+		outcome.Revision = c.Revision
+		git := d.applied[c.Owner]
+		if git == nil || git.manager == "" || c.Operation == plan.Delete {
+			continue
+		}
+		if _, err := writer.HandOver(ctx, d.kinds.Path(c.Version, c.Key), git.manager, git.desired[c.Key]); err != nil {
+			return fmt.Errorf("pass %s to %s: %w", c.Key, c.Owner, err)
+		}
+	}
+	if d.session.Gate.Signer == nil {
+		if d.session.Gate.Signer, err = d.session.GateSigner(ctx, d.options.Keys); err != nil {
+			return errors.Join(errors.New("the outcome cannot be signed"), err)
+		}
+	}
+	return d.session.Gate.Outcome(ctx, &request, outcome)
+}
