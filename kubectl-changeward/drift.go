@@ -39,17 +39,14 @@ const driftExample = `  kubectl changeward drift
   kubectl changeward drift --all --max-age 24h
   kubectl changeward drift --all -o prometheus > /var/lib/node_exporter/changeward.prom`
 
-// formatPrometheus is the output format that only drift has.
-const formatPrometheus = "prometheus"
-
 type driftOptions struct {
-	streams cli.Streams
-	cluster *cli.ClusterFlags
-	output  cli.OutputFlag
-	options cli.DriftOptions
+	streams  cli.Streams
+	cluster  *cli.ClusterFlags
+	output   cli.OutputFlag
+	options  cli.DriftOptions
 	anywhere bool
-	maxAge  string
-	age     time.Duration
+	maxAge   string
+	age      time.Duration
 }
 
 func newDrift(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
@@ -73,7 +70,7 @@ func newDrift(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	cli.CompleteFolder(cmd, "k8s-dir")
 	o.options.Keys.AddFlags(cmd)
 	o.cluster.AddFlags(cmd, streams)
-	o.output.AddFlag(cmd, formatPrometheus)
+	o.output.AddFlag(cmd, cli.FormatMetrics)
 	return cmd
 }
 
@@ -109,6 +106,6 @@ func (o *driftOptions) run(ctx context.Context) error {
 		return nil
 	}
 	return &cli.Failure{Code: cli.ExitFindings, Reason: cli.ReasonFindings, Reported: true,
-		Err: fmt.Errorf("objects that were changed past Git, and Git does not have it: %d", len(open)),
+		Err:   fmt.Errorf("objects that were changed past Git, and Git does not have it: %d", len(open)),
 		Hints: []string{"bring Git in line with `" + o.streams.Program + " reconcile --k8s-dir DIR`; once its owner has applied that, `drift --settle` closes it"}}
 }

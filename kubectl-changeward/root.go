@@ -35,7 +35,7 @@ func newRoot(streams cli.Streams) *cobra.Command {
 		verbs     []*cobra.Command
 	}{
 		{"changes", "Changes:", []*cobra.Command{newPlan(streams, cluster), newGate(streams, cluster), newApply(streams, cluster),
-			newVerify(streams, cluster), newRollback(streams, cluster), newReconcile(streams, cluster), newList(streams, cluster),
+			newVerify(streams, cluster), newRollback(streams, cluster), newDrift(streams, cluster), newReconcile(streams, cluster), newList(streams, cluster),
 			newShow(streams, cluster), newApprove(streams, cluster), newReject(streams, cluster), newRevoke(streams, cluster), newReview(streams, cluster)}},
 		{"setup", "Setup:", []*cobra.Command{newInstall(streams, cluster), newDoctor(streams, cluster), newPolicy(streams, cluster),
 			newSigner(streams, cluster), newToken(streams, cluster), newAudit(streams, cluster), newUninstall(streams, cluster)}},

@@ -17,6 +17,7 @@ const (
 	FormatJSON     = "json"
 	FormatMarkdown = "markdown"
 	FormatName     = "name"
+	FormatMetrics  = "prometheus" // its text format
 )
 
 // OutputFlag is -o of one verb.
@@ -49,6 +50,7 @@ type Result struct {
 	JSON     func() any
 	Markdown func() string
 	Names    func() []string
+	Metrics  func() string
 }
 
 // Print writes a result to stdout in the chosen format. An error of writing is
@@ -59,6 +61,8 @@ func (s Streams) Print(o OutputFlag, r Result) error {
 		return render.JSON(s.Out, r.JSON())
 	case FormatMarkdown:
 		return s.write(r.Markdown())
+	case FormatMetrics:
+		return s.write(r.Metrics())
 	case FormatName:
 		names := r.Names()
 		for i, name := range names {

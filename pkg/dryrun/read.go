@@ -45,15 +45,18 @@ func (r Reader) ReadIn(ctx context.Context, version string, key manifest.Key) (m
 	return object.Object, nil
 }
 
-// Named finds the objects of a kind and name in all namespaces; the key has no
-// namespace. The failure is as that of Read, but for none found.
+// Named finds the objects of a kind and name, "" for any, in all namespaces; the
+// key has no namespace. The failure is as that of Read, but for none found.
 func (r Reader) Named(ctx context.Context, key manifest.Key) ([]map[string]any, *plan.Failure) {
 	found, failure := r.kind(r.Kinds.Preferred(key.Group, key.Kind), key)
 	if failure != nil {
 		return nil, failure
 	}
-	list, err := r.Client.dynamic.Resource(found.resource).List(ctx,
-		metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name).String()})
+	var options metav1.ListOptions
+	if key.Name != "" {
+		options.FieldSelector = fields.OneTermEqualSelector("metadata.name", key.Name).String()
+	}
+	list, err := r.Client.dynamic.Resource(found.resource).List(ctx, options)
 	if err != nil {
 		return nil, failureOf(err, manifest.Object{})
 	}

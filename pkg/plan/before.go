@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/state"
@@ -47,4 +49,21 @@ func Before(p *Plan, observations []Observation, removals ...Removal) ([]byte, e
 		return nil, nil
 	}
 	return state.Canonical(priors)
+}
+
+// Priors reads a before-state: the objects of a plan as they were. An error
+// means that it is none; no bytes hold nothing.
+func Priors(before []byte) (map[manifest.Key]map[string]any, error) {
+	out := map[manifest.Key]map[string]any{}
+	var priors []Prior
+	if before == nil {
+		return out, nil
+	}
+	if err := state.DecodeStrict(before, &priors); err != nil {
+		return nil, fmt.Errorf("before-state: %w", err)
+	}
+	for _, p := range priors {
+		out[p.key()], _ = p.Object.(map[string]any)
+	}
+	return out, nil
 }

@@ -1,8 +1,12 @@
 package reconcile
 
 import (
+	"slices"
+
 	"github.com/changeward/changeward/pkg/diff"
+	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/state"
 )
 

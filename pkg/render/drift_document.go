@@ -41,9 +41,9 @@ func (d *Drifted) Open(age time.Duration) (open []DirectChange) {
 // DriftList answers `drift -o json`.
 type DriftList struct {
 	Type
-	Time    string         `json:"time"`
+	Time    string          `json:"time"`
 	Changes []DriftedObject `json:"changes"`
-	Notes   []string       `json:"notes"`
+	Notes   []string        `json:"notes"`
 }
 
 // DriftedObject is one object that was changed past Git.
@@ -135,7 +135,7 @@ func (s Style) Drift(d *Drifted) string {
 	l := &lines{style: s}
 	colours := map[drift.State]string{drift.Unreconciled: yellow, drift.Reconciled: green, drift.Reverted: faint}
 	for _, c := range d.Changes {
-		head := fmt.Sprintf("%s %s (%s), %s ago, %s", c.title(), c.Key, c.Operation, age(d.Now.Sub(c.Since)), cmp.Or(c.Owner, "nobody's"))
+		head := fmt.Sprintf("%s %s (%s), %s ago, %s", c.title(), c.Key, c.Operation, age(d.Now, c.Since), cmp.Or(c.Owner, "nobody's"))
 		l.line(colours[c.State], Escape(string(c.State)+": "+head))
 		l.line(faint, "     "+Escape(c.story()))
 		if len(c.Fields) == 0 || c.Manager == "" && c.Operation != "update" {
