@@ -84,7 +84,7 @@ func (d *drifting) read(ctx context.Context, ref gitops.Ref) (*applied, error) {
 		if err != nil {
 			return nil, err
 		}
-		git.Reconciled, git.Revision = now, FindOrigin(ctx, d.session.Streams.Env, d.options.Dir, "").Revision
+		git.Reconciled, git.Revision = now, headOf(gitRoot(d.options.Dir))
 		return git, d.render(ctx, git, folderInput(d.options.Dir))
 	}
 	if ref.Kind != gitops.Kustomization && ref.Kind != gitops.Application {
@@ -98,14 +98,14 @@ func (d *drifting) read(ctx context.Context, ref gitops.Ref) (*applied, error) {
 	}
 	git.manager = owner.Applier.Manager
 	git.Revision, git.Reconciled = owner.Reconciled()
-	return git, d.render(ctx, git, d.ownerInput(ctx, ref, git))
+	return git, d.render(ctx, git, d.ownerInput(ref, git))
 }
 
 // ownerInput is how the manifests of an owner are read. Where they cannot be,
 // git says why.
-func (d *drifting) ownerInput(ctx context.Context, ref gitops.Ref, git *applied) InputFlags {
+func (d *drifting) ownerInput(ref gitops.Ref, git *applied) InputFlags {
 	dir := d.options.Dir
-	if head := FindOrigin(ctx, d.session.Streams.Env, dir, "").Revision; dir != "" && (head == "" || !strings.Contains(git.Revision, head)) {
+	if head := headOf(gitRoot(dir)); dir != "" && (head == "" || !strings.Contains(git.Revision, head)) {
 		git.Unknown = fmt.Sprintf("%s is at revision %s, and %s applied %s", dir, cmp.Or(head, "unknown"), ref, cmp.Or(git.Revision, "none"))
 	}
 	if ref.Kind == gitops.Kustomization {
