@@ -28,7 +28,8 @@ their owner: from then on a removal in Git removes them.
 --all lists also what people changed past changeward: fields of objects of Flux and Argo CD that
 kubectl and other tools of people hold, and that Git does not set so.
 
-Exit codes: 0 Git has everything, 3 it does not (with --max-age: since longer than that), 1 error.`
+Exit codes: 0 Git has everything, 3 it does not (with --max-age: since longer than that), 1 error, or not all could be
+looked at.`
 
 const driftExample = `  kubectl changeward drift
 
@@ -102,8 +103,11 @@ func (o *driftOptions) run(ctx context.Context) error {
 		return err
 	}
 	open := drifted.Open(o.age)
-	if len(open) == 0 {
+	switch {
+	case len(open) == 0 && len(drifted.Unseen) == 0:
 		return nil
+	case len(open) == 0:
+		return &cli.Failure{Code: cli.ExitError, Reason: cli.ReasonForbidden, Reported: true, Err: fmt.Errorf("not all could be looked at: %s", drifted.Unseen[0])}
 	}
 	return &cli.Failure{Code: cli.ExitFindings, Reason: cli.ReasonFindings, Reported: true,
 		Err:   fmt.Errorf("objects that were changed past Git, and Git does not have it: %d", len(open)),

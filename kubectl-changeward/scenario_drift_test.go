@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/changeward/changeward/pkg/kubetest"
 	"github.com/changeward/changeward/pkg/render"
@@ -70,6 +73,27 @@ func (s shop) kept(t *testing.T, revision string, reconciled time.Time) {
 		app, s.namespace, reconciled.UTC().Format(time.RFC3339), revision, s.namespace))
 }
 
+// readsOwners lets people of group dev read the Applications and Kustomizations
+// of the cluster.
+func (s shop) readsOwners(t *testing.T) {
+	t.Helper()
+	roles := s.Client(kubetest.Admin).RbacV1()
+	_, err := roles.ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "owners"}, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{"argoproj.io", "kustomize.toolkit.fluxcd.io"}, Resources: []string{"applications", "kustomizations"}, Verbs: []string{"get", "list"}}}}, metav1.CreateOptions{})
+	assert.NilError(t, err)
+	_, err = roles.ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "owners"},
+		RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "owners"}, Subjects: []rbacv1.Subject{{Kind: "Group", Name: "dev"}}}, metav1.CreateOptions{})
+	assert.NilError(t, err)
+	_, err = s.Client(kubetest.Admin).CoreV1().ConfigMaps("argocd").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "argocd-cm"}}, metav1.CreateOptions{})
+	assert.NilError(t, err)
+	_, err = roles.RoleBindings("argocd").Create(t.Context(), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "settings"},
+		RoleRef: rbacv1.RoleRef{Kind: "Role", Name: "settings"}, Subjects: []rbacv1.Subject{{Kind: "Group", Name: "dev"}}}, metav1.CreateOptions{})
+	assert.NilError(t, err)
+	_, err = roles.Roles("argocd").Create(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}}}, metav1.CreateOptions{})
+	assert.NilError(t, err)
+}
+
 // commits makes a folder a repository, and answers its newest commit.
 func commits(t *testing.T, dir string) string {
 	t.Helper()
@@ -82,6 +106,7 @@ func commits(t *testing.T, dir string) string {
 
 func TestTheOwnersRevisionProvesThatGitHasAChangeAndItsFieldsPassToTheOwner(t *testing.T) {
 	s := gitops(t).open(t)
+	s.readsOwners(t)
 	revision := commits(t, s.dir)
 	s.kept(t, revision, time.Now().Add(-time.Hour))
 	id := s.changed(t, s.config("true"))
@@ -115,6 +140,8 @@ func head(t *testing.T, dir string) string {
 
 func TestWhatPeopleChangedPastChangewardIsFoundInObjectsOfOwners(t *testing.T) {
 	s := gitops(t).open(t)
+	s.as("bob").run(t, "drift", "-n", s.namespace, "--all").exits(t, 1).tells(t, "s: it may not be read")
+	s.readsOwners(t)
 	s.kept(t, "none", time.Now())
 	assert.Equal(t, len(s.drifts(t, 0, "--all").Changes), 0)
 	s.apply(t, "kubectl-edit", `{apiVersion: v1, kind: ConfigMap, metadata: {name: shop-config, namespace: NS}, data: {debug: "on"}}`)

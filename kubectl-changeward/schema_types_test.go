@@ -31,7 +31,7 @@ func documents() map[string]any {
 		render.KindTarget: render.TargetResult{}, render.KindTargetList: render.TargetList{}, render.KindVersion: render.Version{},
 		render.KindAuditLog: render.AuditLog{}, render.KindAuditVerification: render.AuditVerification{},
 		render.KindAuditReport: render.AuditReport{}, render.KindAuditExport: render.AuditExport{}, render.KindAuditArchive: render.AuditArchive{},
-		render.KindReconcileResult: render.ReconcileResult{},
+		render.KindReconcileResult: render.ReconcileResult{}, render.KindDrift: render.DriftList{},
 	}
 }
 

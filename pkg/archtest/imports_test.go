@@ -16,7 +16,7 @@ func layers() [][]string {
 		{"pkg/manifest/files", "pkg/manifest/git", "pkg/gitops", "pkg/gitops/argocd", "pkg/gitops/flux", "pkg/gitops/flux/build", "pkg/dryrun", "pkg/sign", "pkg/trust",
 			"state/cluster", "state/dir", "state/statetest", "pkg/install/admission",
 			"pkg/reconcile/fault", "pkg/reconcile/repo", "pkg/reconcile/forge"},
-		{"pkg/render", "pkg/gate", "pkg/incident", "pkg/reconcile", "pkg/reconcile/publish", "pkg/apply", "pkg/install"},
+		{"pkg/render", "pkg/gate", "pkg/incident", "pkg/reconcile", "pkg/reconcile/publish", "pkg/drift", "pkg/apply", "pkg/install"},
 		{"pkg/cli"},
 		{"kubectl-changeward", "flux-changeward"},
 		{"pkg/kubetest"}, // nothing that ships imports it

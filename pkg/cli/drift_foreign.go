@@ -13,19 +13,16 @@ import (
 )
 
 // foreign looks through the objects of all owners for what people's tools
-// changed. What may not be read is said, and no error.
+// changed. What may not be read is listed.
 func (d *drifting) foreign(ctx context.Context, out *render.Drifted) error {
 	refs, err := gitops.List(ctx, d.reader())
 	if err != nil {
 		return err
 	}
-	if len(refs) == 0 {
-		out.Notes = append(out.Notes, "there is no Kustomization or Application whose objects could be looked at")
-	}
 	for _, ref := range refs {
 		owner, err := gitops.Find(ctx, d.reader(), ref)
 		if err != nil {
-			out.Notes = append(out.Notes, err.Error())
+			out.Unseen = append(out.Unseen, err.Error())
 			continue
 		}
 		git, err := d.known(ctx, ref)
@@ -42,7 +39,7 @@ func (d *drifting) foreign(ctx context.Context, out *render.Drifted) error {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				out.Notes = append(out.Notes, fmt.Sprintf("%s of %s was not looked at: %s", key, ref, failure.Message))
+				out.Unseen = append(out.Unseen, fmt.Sprintf("%s of %s was not looked at: %s", key, ref, failure.Message))
 				continue
 			}
 			for _, c := range drift.Foreign(key, version, live, &git.Applied) {

@@ -18,7 +18,7 @@ const KindDrift = "Drift"
 type Drifted struct {
 	Now     time.Time // of the server
 	Changes []DirectChange
-	Notes   []string // what was not looked at
+	Unseen  []string // what could not be looked at, and why
 }
 
 // DirectChange is one object that was changed past Git.
@@ -43,7 +43,7 @@ type DriftList struct {
 	Type
 	Time    string          `json:"time"`
 	Changes []DriftedObject `json:"changes"`
-	Notes   []string        `json:"notes"`
+	Unseen  []string        `json:"unseen"`
 }
 
 // DriftedObject is one object that was changed past Git.
@@ -79,7 +79,7 @@ type DriftedField struct {
 
 // DriftDocument is the JSON form of drift.
 func DriftDocument(d *Drifted) DriftList {
-	list := DriftList{Type: Head(KindDrift), Time: d.Now.UTC().Format(time.RFC3339), Changes: []DriftedObject{}, Notes: append([]string{}, d.Notes...)}
+	list := DriftList{Type: Head(KindDrift), Time: d.Now.UTC().Format(time.RFC3339), Changes: []DriftedObject{}, Unseen: append([]string{}, d.Unseen...)}
 	for _, c := range d.Changes {
 		list.Changes = append(list.Changes, c.document(d.Now))
 	}
@@ -118,16 +118,10 @@ func (c DirectChange) who() string {
 }
 
 func (c DirectChange) approvers() []string {
-	people := []string{}
 	if c.Request == nil {
-		return people
+		return []string{}
 	}
-	for _, d := range c.Request.Decisions {
-		if d.Counts && d.Predicate.Action == state.ActionApprove {
-			people = append(people, d.Predicate.Person.Username)
-		}
-	}
-	return people
+	return append([]string{}, c.Request.ApprovedBy()...)
 }
 
 // Drift is the list as text.
@@ -148,14 +142,14 @@ func (s Style) Drift(d *Drifted) string {
 			l.line(green, "     recorded as reconciled")
 		}
 	}
-	for _, note := range d.Notes {
-		l.line(faint, "note: "+Escape(note))
+	for _, unseen := range d.Unseen {
+		l.line(red, "! not looked at: "+Escape(unseen))
 	}
-	open := len(d.Open(0))
-	if open == 0 {
-		l.line(green, "Git has every direct change")
-	} else {
+	switch open := len(d.Open(0)); {
+	case open > 0:
 		l.line(yellow, count(open, "object was", "objects were")+" changed past Git, and Git does not have it")
+	case len(d.Unseen) == 0:
+		l.line(green, "Git has every direct change")
 	}
 	return l.out.String()
 }
