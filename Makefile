@@ -2,13 +2,13 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build controlplane argosync argocdserver gitea fluxcontrollers test e2e e2e-argocd e2e-forge demo bench year soak lint update-golden fuzz
+.PHONY: help build controlplane argosync argocdserver gitea fluxcontrollers test e2e e2e-argocd e2e-flux e2e-forge demo bench year soak lint update-golden fuzz
 
 FUZZTIME ?= 10s
 # packages that ./... leaves out
 MORE := ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
 MORE += ./testdata/e2e/argocd ./testdata/e2e/parts/argocd ./testdata/e2e/parts/kubelet
-MORE += ./testdata/e2e/parts/flux
+MORE += ./testdata/e2e/flux ./testdata/e2e/parts/flux
 MORE += ./testdata/e2e/forge ./testdata/e2e/parts ./testdata/e2e/parts/gitea
 
 help: ## list the targets
@@ -35,10 +35,13 @@ fluxcontrollers: ## Flux's source-controller and kustomize-controller, into bin/
 test: build controlplane argosync ## all tests that need no more than the API server
 	go test -timeout 30m ./... ./testdata/soak
 
-e2e: e2e-forge e2e-argocd ## the stories that need the real controllers, or a forge
+e2e: e2e-forge e2e-flux e2e-argocd ## the stories that need the real controllers, or a forge
 
 e2e-argocd: build controlplane argocdserver ## what a gate does to syncs of the real Argo CD; takes redis-server
 	go test -count=1 -timeout 40m ./testdata/e2e/argocd
+
+e2e-flux: build controlplane fluxcontrollers ## plans of Kustomizations against what the real Flux then does
+	go test -count=1 -timeout 40m ./testdata/e2e/flux
 
 e2e-forge: build controlplane gitea ## a direct change until its owner applies it from Git, by a pull request on a real Gitea
 	go test -count=1 -timeout 20m ./testdata/e2e/forge

@@ -54,6 +54,25 @@ func (s *Session) build(ctx context.Context, p *planning) ([]manifest.Object, []
 	return kept, problems, nil
 }
 
+// redact takes values of Secrets, which were substituted, out of what the
+// server said of the objects that hold some.
+func (p *planning) redact(seen []plan.Observation) {
+	for i := range seen {
+		o := &seen[i]
+		if p.built == nil || p.built.Hidden[o.Object.Key()] == nil {
+			continue
+		}
+		if o.Failure != nil {
+			o.Failure.Message = p.built.Redact(o.Failure.Message)
+		}
+		for _, texts := range [][]string{o.Notes, o.Warnings} {
+			for j := range texts {
+				texts[j] = p.built.Redact(texts[j])
+			}
+		}
+	}
+}
+
 // buildFailure names the owner, and all that is wrong with its files.
 func buildFailure(ref gitops.Ref, err error) error {
 	var failed *build.Error

@@ -110,6 +110,9 @@ func (s *Session) prepare(ctx context.Context, input InputFlags) (*planning, err
 	if err != nil {
 		return nil, err
 	}
+	if p.built != nil {
+		p.masker.Hidden = p.built.Hidden
+	}
 	s.goneBy(p.kinds)
 	namespace := s.Namespace
 	if p.owner != nil {
@@ -155,6 +158,7 @@ func (s *Session) observe(ctx context.Context, p *planning) (*plan.Plan, plan.In
 	if in.Observations, err = s.Client.Observe(ctx, p.set, options); err != nil {
 		return nil, in, err
 	}
+	p.redact(in.Observations)
 	if err := s.observeOwners(ctx, p, &in); err != nil {
 		return nil, in, err
 	}
@@ -165,6 +169,7 @@ func (s *Session) observe(ctx context.Context, p *planning) (*plan.Plan, plan.In
 	if in.Observations, err = s.Client.Repeat(ctx, p.set, in.Observations, built, options); err != nil {
 		return nil, in, err
 	}
+	p.redact(in.Observations)
 	built, err = plan.Build(in)
 	return built, in, err
 }

@@ -17,6 +17,9 @@ func (o *observer) observe(ctx context.Context, t *target, seen *plan.Observatio
 	var m moment
 	why, err := o.readOnly(ctx, t.gvk)
 	if err == nil && why == "" {
+		why = t.object.Sealed
+	}
+	if err == nil && why == "" {
 		m, err = o.dryRun(ctx, t, seen)
 		if isExempt(t.gvk.GroupKind()) && apierrors.IsForbidden(err) {
 			why = unguarded
@@ -95,14 +98,15 @@ func (o *observer) maskOf(t *target, m moment) func(map[string]any) map[string]a
 			states = append(states, state.Object)
 		}
 	}
-	return func(content map[string]any) map[string]any { return o.mask(content, states...) }
+	return func(content map[string]any) map[string]any { return o.mask(t.object.Key(), content, states...) }
 }
 
-// mask copies and masks a Secret. Other objects have nothing to hide, and are
-// not copied: a plan of thousands of them should fit into memory.
-func (o *observer) mask(content map[string]any, states ...map[string]any) map[string]any {
+// mask copies and masks a Secret, and what holds the value of one. Other
+// objects have nothing to hide, and are not copied: a plan of thousands of them
+// should fit into memory.
+func (o *observer) mask(key manifest.Key, content map[string]any, states ...map[string]any) map[string]any {
 	if !manifest.IsSecret(content) {
-		return content
+		return o.options.Masker.Hide(key, content)
 	}
 	return o.options.Masker.Object(content, states...)
 }

@@ -32,5 +32,5 @@ func (c *Client) Look(ctx context.Context, kinds *Kinds, masker manifest.Masker,
 	if err != nil {
 		return plan.Sight{}, failureOf(err, t.object)
 	}
-	return plan.Sight{Object: o.mask(bare(live, t), live.Object), Holders: holders(live, published)}, nil
+	return plan.Sight{Object: o.mask(t.object.Key(), bare(live, t), live.Object), Holders: holders(live, published)}, nil
 }

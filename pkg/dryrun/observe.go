@@ -80,7 +80,7 @@ func (o *observer) progress(total int) func() {
 func (o *observer) object(ctx context.Context, object manifest.Object) plan.Observation {
 	object, refusal := o.desired(object)
 	shown := object
-	shown.Content = o.mask(object.Content)
+	shown.Content = o.mask(object.Key(), object.Content)
 	treatment, _ := o.options.Applier.Treat(object, nil) // asked again when more is known
 	seen := plan.Observation{Object: shown, Applier: treatment.Applier, Notes: slices.Clone(object.Notes),
 		NoHooks: !o.options.Applier.Hooks(), Failure: refusal}

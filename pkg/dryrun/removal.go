@@ -233,7 +233,7 @@ func (r *remover) applied(t *target, live *unstructured.Unstructured, s *diff.Sc
 	}
 	place, _ := own["metadata"].(map[string]any)
 	place["name"], place["namespace"] = live.GetName(), live.GetNamespace()
-	out := diff.Clean(r.mask(own, live.Object), t.served.status)
+	out := diff.Clean(r.mask(t.object.Key(), own, live.Object), t.served.status)
 	place, _ = out["metadata"].(map[string]any)
 	for _, key := range []string{"name", "namespace"} {
 		delete(place, key)

@@ -26,6 +26,9 @@ type Masker struct {
 	Key        []byte // of the HMAC
 	ClusterUID string // of namespace kube-system
 	Unbound    bool   // the key dies with this process: nothing can be bound by it
+	// Hidden are fields of other objects that hold the value of a Secret, as
+	// paths of keys; see AnyEntry and Hide.
+	Hidden map[Key][][]string
 }
 
 // NewMasker makes a Masker. unbound says that key is not the digest key of an

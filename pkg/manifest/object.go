@@ -27,6 +27,8 @@ type Object struct {
 	Content map[string]any
 	Source  Source
 	Notes   []string // what was changed in it on the way in, for people
+	// Sealed says why values of it are not known; "" says that they are.
+	Sealed string
 	// Stripped is what Strip dropped: status, and members of metadata. Appliers
 	// other than changeward send it.
 	Stripped map[string]any

@@ -49,6 +49,9 @@ func (a applier) Desired(object manifest.Object) (manifest.Object, error) {
 		return object, errors.New("it is encrypted with SOPS, and only Flux can decrypt it")
 	}
 	object.Notes = append(object.Notes[:len(object.Notes):len(object.Notes)], dropped(u)...)
+	if object.Group() == HelmGroup && object.Kind() == "HelmRelease" {
+		object.Notes = append(object.Notes, "what its chart installs is not planned: helm-controller does that later")
+	}
 	if a.k.Name != "" {
 		utils.SetCommonMetadata([]*unstructured.Unstructured{u}, a.k.OwnerLabels(), nil)
 	}

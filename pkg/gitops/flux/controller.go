@@ -78,7 +78,10 @@ func (c *Controller) read(args []string) error {
 		if !strings.HasPrefix(arg, "--") {
 			continue
 		}
-		if !joined && i+1 < len(args) {
+		switch isSwitch := name == "no-remote-bases" || name == "no-cross-namespace-refs"; {
+		case isSwitch && !joined:
+			value = "true"
+		case !joined && i+1 < len(args):
 			value = args[i+1]
 		}
 		if err := c.set(name, value); err != nil {
@@ -99,9 +102,9 @@ func (c *Controller) set(flag, value string) (err error) {
 	case "feature-gates":
 		err = c.gates(value)
 	case "no-remote-bases":
-		c.NoRemoteBases, err = truth(value)
+		c.NoRemoteBases, err = strconv.ParseBool(value)
 	case "no-cross-namespace-refs":
-		c.NoForeignSources, err = truth(value)
+		c.NoForeignSources, err = strconv.ParseBool(value)
 	default:
 		return nil
 	}
@@ -128,19 +131,6 @@ func (c *Controller) gates(list string) error {
 		}
 	}
 	return nil
-}
-
-// truth reads the value of a flag that needs none. What follows one without a
-// value is another flag.
-func truth(value string) (bool, error) {
-	if value == "" || strings.HasPrefix(value, "-") {
-		return true, nil
-	}
-	on, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, fmt.Errorf("is no truth value: %q", value)
-	}
-	return on, nil
 }
 
 // older says whether an image is of a controller before 1.9, which left

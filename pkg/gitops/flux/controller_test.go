@@ -38,6 +38,25 @@ func TestTheFlagsOfTheControllerAreRead(t *testing.T) {
 	assert.ErrorContains(t, err, "spec is of the wrong type")
 }
 
+func TestWhatTheControllerLetsABuildDoIsRead(t *testing.T) {
+	for args, want := range map[string]flux.Controller{
+		"--log-level=info": {},
+		"--no-remote-bases --events-addr=http://x.$(RUNTIME_NAMESPACE).svc":                 {NoRemoteBases: true},
+		"--no-remote-bases=false --no-cross-namespace-refs=true":                            {NoForeignSources: true},
+		"--feature-gates=StrictPostBuildSubstitutions=false":                                {Lenient: true},
+		"--feature-gates=StrictPostBuildSubstitutions=false,StrictPostBuildSubstitutions=1": {},
+	} {
+		got, err := flux.ReadController(deployment(t, "manager", args))
+		assert.NilError(t, err)
+		assert.DeepEqual(t, got, want)
+	}
+	for image, lenient := range map[string]bool{"ghcr.io/fluxcd/kustomize-controller:v1.9.6": false, "x/y:v1.8.4@sha256:ab": true, "x/y:v0.35.1": true, "x:5000/y@sha256:ab": false, "x/y:v2.0.0": false, "": false} {
+		got, err := flux.ReadController(content(t, `{spec: {template: {spec: {containers: [{name: manager, image: "`+image+`"}]}}}}`))
+		assert.NilError(t, err)
+		assert.Equal(t, got.Lenient, lenient, image)
+	}
+}
+
 func deployment(t *testing.T, container, args string) map[string]any {
 	t.Helper()
 	return content(t, `{spec: {template: {spec: {containers: [{name: sidecar, args: [--override-manager=x]}, {name: `+container+`, args: ["`+

@@ -4,8 +4,8 @@
 //
 // Enter at Run. It finds the source, lays out its files in a folder of its own,
 // collects the variables, writes the kustomization.yaml that the controller
-// would, builds it, and substitutes. Nothing is decrypted, and nothing is written
-// to the checkout.
+// would, builds it, and substitutes. Nothing is decrypted: what is
+// encrypted is marked. Nothing is written to the checkout.
 package build
 
 import (
@@ -52,7 +52,14 @@ type Result struct {
 	Revision string
 	// Notes are what people should know of how it was built.
 	Notes []string
+	// Hidden are the fields into which the value of a Secret was substituted, see
+	// manifest.Masker.
+	Hidden map[manifest.Key][][]string
+	vars   variables
 }
+
+// Redact takes the values of Secrets that were substituted out of a text.
+func (r *Result) Redact(text string) string { return r.vars.redact(text) }
 
 // Error is why nothing could be built.
 type Error struct {

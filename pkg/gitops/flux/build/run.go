@@ -22,7 +22,7 @@ import (
 // Run builds. The error is an *Error, but for a context that ended and a disk
 // that cannot be written to.
 func Run(ctx context.Context, reader Reader, request Request) (*Result, error) {
-	r := &run{reader: reader, request: request, result: &Result{}}
+	r := &run{reader: reader, request: request, result: &Result{Hidden: map[manifest.Key][][]string{}}}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(request.Kustomization, &r.k); err != nil {
 		return nil, invalid("it cannot be understood: %v", err)
 	}
@@ -64,6 +64,7 @@ func (r *run) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.result.vars = vars
 	spec := unstructured.Unstructured{Object: r.request.Kustomization}
 	if _, err := kustomize.NewGenerator(r.dir, spec).WriteFile(path); err != nil {
 		return r.failed(path, err)
@@ -81,16 +82,19 @@ func (r *run) build(ctx context.Context) error {
 // take reads the objects that were built. Their source is the folder: what is
 // built has no lines.
 func (r *run) take(path string, built resmap.ResMap) error {
-	name := r.named(path)
 	var problems []manifest.Problem
 	for _, resource := range built.Resources() {
-		data, err := resource.AsYAML()
+		why, err := r.seal(resource)
+		var data []byte
+		if err == nil {
+			data, err = resource.AsYAML()
+		}
 		if err != nil {
 			return r.failed(path, err)
 		}
-		objects, wrong := manifest.Parse(name, data)
+		objects, wrong := manifest.Parse(r.named(path), data)
 		for _, object := range objects {
-			object.Source.Line = 0
+			object.Source.Line, object.Sealed = 0, why
 			if object.Group() != "kustomize.config.k8s.io" { // which the controller skips
 				r.result.Objects = append(r.result.Objects, object)
 			}
@@ -101,7 +105,7 @@ func (r *run) take(path string, built resmap.ResMap) error {
 		}
 	}
 	if len(problems) > 0 {
-		return &Error{Reason: plan.ReasonInvalid, Message: joined(problems).Error(), Problems: problems}
+		return &Error{Reason: plan.ReasonInvalid, Message: r.result.Redact(joined(problems).Error()), Problems: problems}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
 
 	"github.com/changeward/changeward/pkg/plan"
 )
@@ -65,34 +66,22 @@ func (r *run) variables(ctx context.Context) (variables, error) {
 	return out, nil
 }
 
-// substitute replaces variables in what was built, in place.
+// substitute replaces variables in what was built, in place, and finds out
+// where values of Secrets went.
 func (r *run) substitute(ctx context.Context, built resmap.ResMap, vars variables) error {
 	if r.k.Spec.PostBuild == nil {
 		return nil
 	}
-	spec := runtime.DeepCopyJSON(r.request.Kustomization)
-	inline := map[string]any{}
-	for key, value := range vars.all {
-		inline[key] = value
-	}
-	if err := unstructured.SetNestedMap(spec, inline, "spec", "postBuild", "substitute"); err != nil {
-		return err
-	}
 	var problems []string
 	for _, resource := range built.Resources() {
-		name := resource.GetKind() + "/" + resource.GetName()
-		done, err := kustomize.SubstituteVariables(ctx, nil, unstructured.Unstructured{Object: spec}, resource,
-			kustomize.SubstituteWithDryRun(true), // the variables are in the spec already
-			kustomize.SubstituteWithStrict(!r.request.Lenient),
-			kustomize.SubstituteWithAlways(r.k.GetSubstituteStrategy() == kustomizev1.SubstituteStrategyAlways))
+		name, before := resource.GetKind()+"/"+resource.GetName(), resource.DeepCopy()
+		done, err := r.replaced(ctx, resource, vars.all)
+		if err == nil && done != nil {
+			if err = r.hide(ctx, before, done, vars); err == nil {
+				_, err = built.Replace(done)
+			}
+		}
 		if err != nil {
-			problems = append(problems, name+": "+vars.redact(err.Error()))
-			continue
-		}
-		if done == nil {
-			continue
-		}
-		if _, err := built.Replace(resource); err != nil {
 			problems = append(problems, name+": "+vars.redact(err.Error()))
 		}
 	}
@@ -100,6 +89,22 @@ func (r *run) substitute(ctx context.Context, built resmap.ResMap, vars variable
 		return invalid("variables cannot be substituted: %s", strings.Join(problems, "\n"))
 	}
 	return nil
+}
+
+// replaced substitutes in one object, in place; nil where the object is to be
+// left alone.
+func (r *run) replaced(ctx context.Context, resource *resource.Resource, vars map[string]string) (*resource.Resource, error) {
+	spec, inline := runtime.DeepCopyJSON(r.request.Kustomization), map[string]any{}
+	for key, value := range vars {
+		inline[key] = value
+	}
+	if err := unstructured.SetNestedMap(spec, inline, "spec", "postBuild", "substitute"); err != nil {
+		return nil, err
+	}
+	return kustomize.SubstituteVariables(ctx, nil, unstructured.Unstructured{Object: spec}, resource,
+		kustomize.SubstituteWithDryRun(true), // the variables are in the spec already
+		kustomize.SubstituteWithStrict(!r.request.Lenient),
+		kustomize.SubstituteWithAlways(r.k.GetSubstituteStrategy() == kustomizev1.SubstituteStrategyAlways))
 }
 
 // redact takes the values of Secrets out of a text. What is left of one that

@@ -48,7 +48,7 @@ func Start(t testing.TB, cluster *kubetest.Cluster, flags ...string) *Flux {
 	address := "127.0.0.1:" + freePort(t)
 	off := []string{"--metrics-addr=0", "--health-addr=0", "--events-addr=", "--enable-leader-election=false", "--log-level=info"}
 	f.run(t, filepath.Join(bin, "source-controller"), append(off, "--storage-path="+storage, "--storage-addr="+address, "--storage-adv-addr="+address))
-	f.run(t, filepath.Join(bin, "kustomize-controller"), append(append(off, "--requeue-dependency=2s"), flags...))
+	f.run(t, filepath.Join(bin, "kustomize-controller"), append(append(off, "--requeue-dependency=2s", "--http-retry=1"), flags...))
 	return f
 }
 
