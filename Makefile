@@ -7,7 +7,7 @@ SHELL := bash
 FUZZTIME ?= 10s
 # packages that ./... leaves out
 MORE := ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
-MORE += ./testdata/e2e/argocd ./testdata/e2e/parts/argocd ./testdata/e2e/parts/kubelet
+MORE += ./testdata/e2e/argocd ./testdata/e2e/parts/argocd ./testdata/e2e/parts/gitserver ./testdata/e2e/parts/kubelet
 MORE += ./testdata/e2e/flux ./testdata/e2e/parts/flux
 MORE += ./testdata/e2e/forge ./testdata/e2e/parts ./testdata/e2e/parts/gitea
 

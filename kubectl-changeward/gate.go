@@ -30,6 +30,9 @@ const gateExample = `  # in a pipeline, before the rollout
   # what Flux would build of the source in the cluster, and apply
   kubectl changeward gate --owner kustomization/flux-system/apps --from-owner
 
+  # in a PreSync hook of Argo CD: exactly what the sync that is under way applies
+  kubectl changeward gate --owner application/argocd/shop --git https://forge.example.com/team/config
+
   # for a pull-request comment
   kubectl changeward gate -k overlays/prod --out plan.md
 

@@ -24,6 +24,9 @@ the keys and records, which must never be in Git.`
 const installExample = `  kubectl changeward install --name prod-eu --env prod --approvers group:sre --proposers group:developers \
     --auditors group:audit
 
+  # PreSync hooks of Argo CD in namespace shop are gates (--argocd=NAMESPACE where it is not in argocd)
+  kubectl changeward install --scope shop --argocd
+
   # objects by GitOps, keys and records by hand
   kubectl changeward install --name prod-eu --env prod --approvers group:sre --export > changeward.yaml
   kubectl changeward install --name prod-eu --env prod --approvers group:sre --finish`
@@ -63,6 +66,8 @@ func newInstall(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	flags.StringSliceVar(&o.options.GateUsers, "gate-user", nil, "further gate identities, by user name")
 	flags.StringSliceVar(&o.options.GateGroups, "gate-group", nil, "further gate identities, by group")
 	flags.StringSliceVar(&o.options.Scope, "scope", nil, "namespaces that gates may plan (default: the whole cluster)")
+	flags.StringVar(&o.options.ArgoCD, "argocd", "", "with --scope: let hook Jobs of the Argo CD in this namespace be gates in each of those namespaces")
+	flags.Lookup("argocd").NoOptDefVal = "argocd"
 	flags.BoolVar(&o.options.NoSecrets, "no-secrets", false, "gates may not plan Secrets, and so not read them")
 	flags.BoolVar(&o.export, "export", false, "print the objects instead of making them")
 	flags.BoolVar(&o.options.Finish, "finish", false, "make keys and records only, for objects that --export printed")

@@ -128,7 +128,7 @@ func TestInputsThatAreNotThereAreNamed(t *testing.T) {
 	s.refuses(t, "Usage").tells(t, "error: which manifests? name them with -f (or --manifests), or a kustomization with -k\n")
 	s.refuses(t, "NoObjects", "-f", "-").tells(t, "no objects in input\n")
 	s.as("ci").run(t, "gate", "-f", "-", "-o", "json").exits(t, 1).prints(t, `"reason": "Usage"`).
-		tells(t, "error: manifests from standard input have no path: say with --scope what is being changed\n")
+		tells(t, "error: manifests from standard input or a repository have no path here: say with --scope what is being changed\n")
 }
 
 func TestTheOutFileIsReplacedInEveryOutcome(t *testing.T) {

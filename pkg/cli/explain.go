@@ -12,6 +12,7 @@ import (
 	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/gitops"
+	"github.com/changeward/changeward/pkg/manifest/git"
 	"github.com/changeward/changeward/pkg/policy"
 	"github.com/changeward/changeward/pkg/reconcile/fault"
 	"github.com/changeward/changeward/pkg/sign"
@@ -78,6 +79,7 @@ func classifyTyped(err error, program string) (reason string, hints []string, kn
 	var problems policy.Problems
 	var owner *gitops.Error
 	var empty *gitops.EmptyError
+	var repository *git.Error
 	switch {
 	case errors.As(err, &published):
 		var hints []string
@@ -85,6 +87,8 @@ func classifyTyped(err error, program string) (reason string, hints []string, kn
 			hints = []string{published.Hint}
 		}
 		return published.Reason, hints, true
+	case errors.As(err, &repository):
+		return repository.Reason, nil, true
 	case errors.As(err, &owner):
 		return owner.Reason, nil, true
 	case errors.As(err, &empty):

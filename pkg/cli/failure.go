@@ -40,6 +40,8 @@ const (
 	ReasonFindings         = "Findings"         // something was found
 	ReasonNotDirect        = "NotDirect"        // a change that changeward has not applied
 	ReasonNotReconciled    = "NotReconciled"    // not all of a change can be brought in line
+	ReasonNotSyncing       = "NotSyncing"       // no sync is under way, or none that can be gated
+	ReasonOtherSource      = "OtherSource"      // what would be rendered is not what is applied
 )
 
 // Failure is an error with its exit code, reason and advice.
@@ -50,6 +52,8 @@ type Failure struct {
 	Hints  []string
 	// Problems are the single things wrong, for the JSON document.
 	Problems []render.Problem
+	// LastWords are what the status of a Pod says of it; "" is the error.
+	LastWords string
 	// Reported says that the verb has printed its result already, so that
 	// stdout must not get another document.
 	Reported bool

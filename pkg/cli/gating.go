@@ -37,6 +37,7 @@ func (g *Gating) AddFlags(cmd *cobra.Command) {
 	g.keys.AddFlags(cmd)
 	flags := cmd.Flags()
 	AddOutFlag(cmd, &g.out)
+	AddTerminationLogFlag(cmd)
 	flags.BoolVar(&g.wait, "wait", false, "wait for the decision instead of exiting with 2")
 	flags.DurationVar(&g.timeout, "timeout", 10*time.Minute, "how long to wait with --wait")
 	flags.BoolVar(&g.again, "again", false, "put a rejected plan forward once more; takes --reason")
@@ -140,5 +141,9 @@ func (g *Gating) exit(session *Session, r *gate.Result) error {
 			hints = append(hints, "once the objection is met, ask again with --again --reason")
 		}
 	}
-	return VerdictFailure(r.Verdict, g.Streams.Advice(), hints...)
+	failure := VerdictFailure(r.Verdict, g.Streams.Advice(), hints...)
+	if waiting(r) {
+		return waitingFor(failure, r)
+	}
+	return failure
 }

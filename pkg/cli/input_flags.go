@@ -20,16 +20,17 @@ type InputFlags struct {
 	// another each time show.
 	Twice bool
 	// Revision is the Git revision of the manifests; "": see FindOrigin.
-	Revision  string
-	filenames []string
-	manifests []string // the same under its other name
-	recursive bool
-	kustomize string
-	scopeName string
-	owner     string
-	applier   applierFlags
-	empty     bool // an empty set of manifests is meant so
-	direct    bool // changeward itself applies
+	Revision   string
+	filenames  []string
+	manifests  []string // the same under its other name
+	recursive  bool
+	kustomize  string
+	scopeName  string
+	owner      string
+	repository repositoryFlags
+	applier    applierFlags
+	empty      bool // an empty set of manifests is meant so
+	direct     bool // changeward itself applies
 	// fromOwner builds what the owner would, of the revision of its source.
 	fromOwner bool
 	// checkout is a folder to build that from instead of the source; "" for none.
@@ -86,6 +87,9 @@ func (f *InputFlags) addSources(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.manifests, "manifests", nil, "the same as --filename")
 	flags.BoolVarP(&f.recursive, "recursive", "R", false, "read directories below directories, too")
 	flags.StringVarP(&f.kustomize, "kustomize", "k", "", "directory of a kustomization, instead of files")
+	flags.StringVar(&f.repository.url, "git", "", "read the manifests from this repository, over HTTPS, with the token in $GIT_TOKEN; with --owner application/…: what its sync applies")
+	flags.StringVar(&f.repository.revision, "git-revision", "", "with --git: full id of the commit (default: of the sync that is under way, or $REVISION)")
+	flags.StringVar(&f.repository.path, "git-path", "", "with --git: directory or kustomization in the repository (default: of the sync that is under way, or $MANIFESTS_PATH)")
 	flags.StringVar(&f.scopeName, "scope", "", "name of what is being changed (default: the path of the manifests in their repository)")
 }
 
@@ -98,6 +102,9 @@ func (f *InputFlags) inputs() []string {
 		return []string{f.owner}
 	}
 	named := slices.Concat(f.filenames, f.manifests)
+	if f.repository.url != "" {
+		return []string{f.repository.name()}
+	}
 	if f.kustomize != "" {
 		return append([]string{f.kustomize}, named...)
 	}
@@ -111,6 +118,10 @@ func (f *InputFlags) Validate(forRecord bool) error {
 	switch {
 	case err != nil:
 		return Usage(err.Error())
+	case f.repository.url != "" && len(f.filenames)+len(f.manifests)+len(f.kustomize) > 0:
+		return Usage("--git, -f and -k: the manifests come from one of them")
+	case f.repository.url == "" && f.repository != (repositoryFlags{}):
+		return Usage("--git-revision and --git-path say what is read with --git")
 	case f.fromOwner && ref.Kind != gitops.Kustomization:
 		return Usage("--from-owner builds what a Kustomization would: name one with --owner kustomization/NAMESPACE/NAME")
 	case f.fromOwner && len(f.filenames)+len(f.manifests)+len(f.kustomize) > 0:
@@ -124,7 +135,7 @@ func (f *InputFlags) Validate(forRecord bool) error {
 	case ref == (gitops.Ref{}) && f.empty:
 		return Usage("--allow-empty: without --owner nothing is deleted")
 	case forRecord && f.scope() == "":
-		return Usage("manifests from standard input have no path: say with --scope what is being changed")
+		return Usage("manifests from standard input or a repository have no path here: say with --scope what is being changed")
 	}
 	return f.applier.validate(ref != gitops.Ref{})
 }
@@ -133,6 +144,9 @@ func (f *InputFlags) Validate(forRecord bool) error {
 // inputs.
 func (f *InputFlags) scope() string {
 	ref, _ := f.ownerRef() // validated
+	if f.repository.url != "" {
+		return cmp.Or(ref.String(), f.scopeName, f.repository.path)
+	}
 	return cmp.Or(ref.String(), f.scopeName, DefaultScope(f.inputs()))
 }
 
@@ -144,10 +158,8 @@ func (f *InputFlags) ownerRef() (gitops.Ref, error) {
 	return gitops.ParseRef(f.owner)
 }
 
-// read reads the manifests. Without a single object it is an error that lists
-// all problems, but for an empty input of an owner, who knows what it would
-// delete; otherwise those are part of the plan. Standard input may never end:
-// the waiting ends with the context.
+// read reads the manifests. Standard input may never end: the waiting ends with
+// the context.
 func (f *InputFlags) read(ctx context.Context, streams Streams) ([]manifest.Object, []manifest.Problem, error) {
 	var problems []manifest.Problem
 	objects, err := await(ctx, func() (objects []manifest.Object, _ error) {
@@ -155,9 +167,13 @@ func (f *InputFlags) read(ctx context.Context, streams Streams) ([]manifest.Obje
 			Recursive: f.recursive, Kustomize: f.kustomize, Stdin: streams.In})
 		return objects, nil
 	})
-	if err != nil {
-		return nil, nil, err
-	}
+	return objects, problems, err
+}
+
+// taken are manifests that were read. Without a single object it is an error
+// that lists all problems, but for an empty input of an owner, who knows what it
+// would delete; otherwise those are part of the plan.
+func (f *InputFlags) taken(objects []manifest.Object, problems []manifest.Problem) ([]manifest.Object, []manifest.Problem, error) {
 	nothing := !slices.ContainsFunc(problems, func(p manifest.Problem) bool { return p.Reason != manifest.ReasonNoObjects })
 	if len(objects) > 0 {
 		return objects, problems, nil

@@ -21,7 +21,10 @@ const outAnnotation = "changeward.dev/out"
 // AddOutFlag registers --out, the file that gets the answer in every outcome.
 func AddOutFlag(cmd *cobra.Command, file *string) {
 	cmd.Flags().StringVar(file, "out", "", "also write the answer to this file: Markdown if it ends in .md, JSON in .json, else text")
-	cmd.Annotations = map[string]string{outAnnotation: "true"}
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[outAnnotation] = "true"
 }
 
 // takesAnswers says whether a verb's --out is a report. nil: no verb was found.

@@ -86,16 +86,26 @@ func (p *planning) origin(ctx context.Context, env func(string) string, input st
 
 // desired reads or builds the manifests, and finds kinds and owner.
 func (s *Session) desired(ctx context.Context, p *planning) (objects []manifest.Object, problems []manifest.Problem, err error) {
-	if p.input.builds() {
+	switch {
+	case p.input.builds():
 		return s.build(ctx, p)
+	case p.input.repository.url != "":
+		objects, problems, err = s.fromRepository(ctx, p)
+	default:
+		objects, problems, err = p.input.read(ctx, s.Streams)
 	}
-	if objects, problems, err = p.input.read(ctx, s.Streams); err != nil {
+	if err == nil {
+		objects, problems, err = p.input.taken(objects, problems)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	if p.kinds, err = s.Client.KindsFor(ctx, objects); err != nil {
 		return nil, nil, err
 	}
-	p.owner, err = s.owner(ctx, p)
+	if p.owner == nil {
+		p.owner, err = s.owner(ctx, p)
+	}
 	return objects, problems, err
 }
 

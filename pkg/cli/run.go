@@ -41,6 +41,9 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams Stream
 			failure = Fail(ReasonFailed, errors.Join(failure.Err, outErr), failure.Hints...)
 		}
 	}
+	if err := lastWords(failure, cmd, args, streams); err != nil {
+		streams.Note("note: " + err.Error())
+	}
 	_, _ = io.WriteString(streams.ErrOut, streams.ErrStyle().Failure(messages(failure.Err), failure.Hints))
 	return max(failure.Code, ExitError)
 }

@@ -46,13 +46,32 @@ func because(v gate.Verdict) string {
 	return ": " + strings.Join(all, "; ")
 }
 
+// waitingFor adds to the failure of a gate what it waits for: the request, and
+// what is still needed for it.
+func waitingFor(err error, r *gate.Result) error {
+	var failure *Failure
+	if errors.As(err, &failure) {
+		failure.LastWords = fmt.Sprintf("waiting for approval %s #%d", r.Request.ID, r.Request.Number)
+		for _, need := range r.Verdict.Requirements {
+			if need.Message != "" && need.Met < need.Count {
+				failure.LastWords += ": " + need.Message
+			}
+		}
+	}
+	return err
+}
+
 // Incomplete is the exit of a plan that was printed, and that lacks objects.
 func Incomplete(p *plan.Plan) error {
 	problems := "1 problem"
 	if n := len(p.Failed); n != 1 {
 		problems = fmt.Sprintf("%d problems", n)
 	}
-	return &Failure{Code: ExitError, Reason: ReasonIncomplete, Reported: true,
+	var all []string
+	for _, failed := range p.Failed {
+		all = append(all, strings.TrimSpace(failed.Key.String()+" "+failed.Source.String())+": "+failed.Message)
+	}
+	return &Failure{Code: ExitError, Reason: ReasonIncomplete, Reported: true, LastWords: "the plan is incomplete: " + strings.Join(all, "; "),
 		Hints: []string{"nothing was recorded: mend what is marked ✗ above, then run it again"},
 		Err:   fmt.Errorf("the plan is incomplete: %s", problems)}
 }

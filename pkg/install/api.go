@@ -40,6 +40,9 @@ type Options struct {
 	// Scope lists the namespaces that gates may plan; empty: what is
 	// installed, else the whole cluster.
 	Scope []string
+	// ArgoCD is the namespace of an Argo CD whose hook Jobs are gates in each
+	// namespace of Scope; "" makes no identity for them.
+	ArgoCD string
 	// NoSecrets leaves Secrets out of the planning rights, now and whenever
 	// the install is run again.
 	NoSecrets bool

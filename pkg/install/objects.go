@@ -52,7 +52,11 @@ func (c client) wanted(ctx context.Context, options Options, people policy.Roles
 	if o.namespaces, err = newItems(namespaces()); err != nil {
 		return o, err
 	}
-	rights := slices.Concat(recordRoles(), plan, peopleBindings(people, options.GateUsers, options.GateGroups))
+	argo, err := options.argoObjects()
+	if err != nil {
+		return o, err
+	}
+	rights := slices.Concat(recordRoles(), plan, argo, peopleBindings(people, options.GateUsers, options.GateGroups))
 	o.rights, err = newItems(rights)
 	return o, err
 }
@@ -72,12 +76,9 @@ func (c client) planObjects(ctx context.Context, options Options) ([]runtime.Obj
 	if err != nil {
 		return nil, err
 	}
-	if installed.clusterWide && len(options.Scope) > 0 {
-		return nil, fmt.Errorf("gates may plan the whole cluster already: delete ClusterRoleBinding/%s to narrow it to namespaces", RolePlan)
-	}
-	scope := options.Scope
-	if len(scope) == 0 {
-		scope = installed.scope
+	scope, err := options.planScope(installed)
+	if err != nil {
+		return nil, err
 	}
 	noSecrets := options.NoSecrets || installed.noSecrets
 	rules, err := c.planRules(ctx, noSecrets)

@@ -69,10 +69,10 @@ func (r *Removal) find(ctx context.Context, kind, name string) error {
 	return nil
 }
 
-// findRights finds roles and bindings outside of changeward's own namespaces,
+// findRights finds roles, bindings and service accounts outside of changeward's own namespaces,
 // which take theirs along.
 func (r *Removal) findRights(ctx context.Context) error {
-	for _, kind := range []string{"ClusterRoleBinding", "RoleBinding", "ClusterRole"} {
+	for _, kind := range []string{"ClusterRoleBinding", "RoleBinding", "ClusterRole", "ServiceAccount"} {
 		list, err := r.client.dynamic.Resource(resource(kind)).List(ctx, metav1.ListOptions{LabelSelector: labelPartOf + "=" + partOf})
 		if err != nil {
 			return fmt.Errorf("list %s: %w", resource(kind).Resource, err)

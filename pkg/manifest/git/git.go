@@ -170,3 +170,8 @@ func inspect(dir string) error {
 		return nil
 	})
 }
+
+// IsFull says whether a revision is the full id of a commit.
+func IsFull(revision string) bool {
+	return (len(revision) == 40 || len(revision) == 64) && strings.Trim(revision, "0123456789abcdef") == ""
+}

@@ -62,6 +62,19 @@ func (o *OperationState) Retrying() bool {
 	return o != nil && o.Phase == "Running" && o.FinishedAt != "" && o.RetryCount > 0
 }
 
+// Hook is what the sync says of a hook: its phase, and why.
+func (o *OperationState) Hook(name string) (phase, message string) {
+	if o == nil {
+		return "", ""
+	}
+	for _, r := range o.SyncResult.Resources {
+		if r.Name == name && r.HookType != "" {
+			return r.HookPhase, r.Message
+		}
+	}
+	return "", ""
+}
+
 // Succeeded says that the operation went through, with a revision.
 func (o *OperationState) Succeeded(revision string) bool {
 	return o != nil && o.Phase == "Succeeded" && o.SyncResult.Revision == revision

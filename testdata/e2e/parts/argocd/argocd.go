@@ -9,18 +9,20 @@ package argocd
 
 import (
 	"encoding/json"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"gotest.tools/v3/assert"
+	"gotest.tools/v3/poll"
 
 	"github.com/changeward/changeward/pkg/kubetest"
+	"github.com/changeward/changeward/testdata/e2e/parts"
 )
 
 // Namespace is where it is installed.
@@ -40,27 +42,26 @@ type Install struct {
 // needed for hooks: their old Jobs are deleted by its garbage collector.
 func Start(t testing.TB, cluster *kubetest.Cluster, settings map[string]string) *Install {
 	t.Helper()
-	home := homes{dir: t.TempDir(), module: module(t), bin: bin(t)}
+	home := homes{dir: t.TempDir(), module: module(t), argocd: parts.Binary(t, "argocd", "argocdserver")}
+	parts.Binary(t, "kustomize", "argocdserver")
 	home.make(t)
 	i := &Install{Cluster: cluster, Logs: home.dir}
 	i.objects(t, home.module, settings)
-	redis, repo := freePort(t), freePort(t)
-	run(t, home.dir, "redis", nil, "redis-server", "--bind", "127.0.0.1", "--port", redis, "--save", "", "--appendonly", "no", "--dir", home.dir)
-	waitForPort(t, redis)
+	redis, repo := port(t), port(t)
+	parts.Run(t, "redis", home.dir, nil, "redis-server", "--bind", "127.0.0.1", "--port", redis, "--save", "", "--appendonly", "no", "--dir", home.dir)
+	listens(t, redis)
 	i.RepoServer = "127.0.0.1:" + repo
-	run(t, home.dir, "repo-server", home.env(cluster, "argocd-repo-server"), home.argocd(), "--redis", "127.0.0.1:"+redis,
-		"--address", "127.0.0.1", "--port", repo, "--metrics-address", "127.0.0.1", "--metrics-port", freePort(t), "--disable-tls", "--client-ca-path", "")
-	waitForPort(t, repo)
-	run(t, home.dir, "application-controller", home.env(cluster, "argocd-application-controller"), home.argocd(), "--redis", "127.0.0.1:"+redis,
+	parts.Run(t, "repo-server", home.dir, home.env(cluster, "argocd-repo-server"), home.argocd, "--redis", "127.0.0.1:"+redis,
+		"--address", "127.0.0.1", "--port", repo, "--metrics-address", "127.0.0.1", "--metrics-port", port(t), "--disable-tls", "--client-ca-path", "")
+	listens(t, repo)
+	parts.Run(t, "application-controller", home.dir, home.env(cluster, "argocd-application-controller"), home.argocd, "--redis", "127.0.0.1:"+redis,
 		"--repo-server", i.RepoServer, "--repo-server-plaintext", "--namespace", Namespace, "--app-resync", "10", "--app-resync-jitter", "0",
-		"--metrics-port", freePort(t))
+		"--metrics-port", port(t))
 	return i
 }
 
 // homes are the folders that the processes share.
-type homes struct{ dir, module, bin string }
-
-func (h homes) argocd() string { return filepath.Join(h.bin, "argocd") }
+type homes struct{ dir, module, argocd string }
 
 func (h homes) make(t testing.TB) {
 	t.Helper()
@@ -77,30 +78,11 @@ func (h homes) make(t testing.TB) {
 // env is the environment of one of the servers that the binary holds.
 func (h homes) env(cluster *kubetest.Cluster, server string) []string {
 	in := func(name string) string { return filepath.Join(h.dir, name) }
-	path := strings.Join([]string{in("path"), h.bin, os.Getenv("PATH")}, string(os.PathListSeparator))
+	path := strings.Join([]string{in("path"), filepath.Dir(h.argocd), os.Getenv("PATH")}, string(os.PathListSeparator))
 	return []string{"PATH=" + path, "HOME=" + h.dir, "TMPDIR=" + in("tmp"), "KUBECONFIG=" + cluster.Kubeconfig(), "KUBECACHEDIR=" + in("cache"),
 		"ARGOCD_BINARY_NAME=" + server, "ARGOCD_FAKE_IN_CLUSTER=true", "ARGOCD_GPG_ENABLED=false", "GNUPGHOME=" + in("gpg"),
 		"ARGOCD_GNUPGHOME=" + in("gpg"), "ARGOCD_TLS_DATA_PATH=" + in("tls"), "ARGOCD_SSH_DATA_PATH=" + in("ssh"),
 		"ARGOCD_PLUGINSOCKFILEPATH=" + in("plugins"), "ARGOCD_SYNC_WAVE_DELAY=0"}
-}
-
-// bin is the folder of the repository's own binaries.
-func bin(t testing.TB) string {
-	t.Helper()
-	dir := filepath.Join(root(t), "bin")
-	for _, name := range []string{"argocd", "kustomize"} {
-		_, err := os.Stat(filepath.Join(dir, name))
-		assert.NilError(t, err, "run `make argocdserver`")
-	}
-	return dir
-}
-
-// root is the folder of this module.
-func root(t testing.TB) string {
-	t.Helper()
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	assert.NilError(t, err)
-	return strings.TrimSpace(string(out))
 }
 
 // module is the folder of Argo CD's sources, which hold the definitions of its
@@ -118,13 +100,26 @@ func module(t testing.TB) string {
 	return found.Dir
 }
 
-func freePort(t testing.TB) string {
+// root is the folder of this module.
+func root(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	assert.NilError(t, err)
-	defer listener.Close()
-	return fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
+	return strings.TrimSpace(string(out))
 }
 
-// startTimeout is how long a process may take to listen, on a busy machine.
-const startTimeout = 4 * time.Minute
+// port is a free one.
+func port(t testing.TB) string { return strconv.Itoa(parts.FreePort(t)) }
+
+// listens waits until something listens on a port.
+func listens(t testing.TB, port string) {
+	t.Helper()
+	poll.WaitOn(t, func(poll.LogT) poll.Result {
+		connection, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			return poll.Continue("%v", err)
+		}
+		connection.Close()
+		return poll.Success()
+	}, poll.WithTimeout(4*time.Minute))
+}
