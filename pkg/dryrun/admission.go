@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
@@ -55,11 +56,17 @@ func (o *observer) added(t *target, m moment, expected map[string]any, s *diff.S
 		renameTokenVolume(after)
 	}
 	for _, transition := range diff.Objects(before, after, nil, s) {
-		if !isDefault(t.gvk, transition, s) {
+		if !isDefault(t.gvk, transition, s) && !isRespelled(t.gvk, transition) {
 			added = append(added, valueOf(t.gvk, transition))
 		}
 	}
 	return added
+}
+
+// isRespelled says that a built-in kind only has another spelling for nothing:
+// an aggregated role without rules is stored with null, and shown so.
+func isRespelled(gvk schema.GroupVersionKind, changed diff.Transition) bool {
+	return changed.Action == diff.Change && isHollow(changed.Old) && isHollow(changed.New) && scheme.Scheme.Recognizes(gvk)
 }
 
 // owned is the part of the server's answer that the creator owns: the object

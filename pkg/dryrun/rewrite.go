@@ -27,8 +27,15 @@ func (o *observer) rewrite(ctx context.Context, t *target, m *moment) error {
 		return fmt.Errorf("the applier rewrites managed fields: %w", err)
 	}
 	steps := chain{merger: merge, treatment: m.treatment, desired: t.content(m.treatment)}
-	plain, refused := steps.patch(m.live) // without what the applier rewrites first, which may be what is in the way
-	final, err := steps.run(m.live)
+	var plain, final *unstructured.Unstructured
+	var refused error
+	if m.treatment.Before == nil { // the server has shown the first patch: what others hold in other versions it could convert
+		plain = m.merged
+		final, err = steps.rest(m.merged)
+	} else {
+		plain, refused = steps.patch(m.live) // without what the applier rewrites first, which may be what is in the way
+		final, err = steps.run(m.live)
+	}
 	switch {
 	case err != nil && refused != nil:
 		return fmt.Errorf("merge as the server would: %w", refused)
@@ -123,13 +130,22 @@ func (c chain) run(live *unstructured.Unstructured) (*unstructured.Unstructured,
 		}
 	}
 	current, err := c.patch(current)
-	if err != nil || c.treatment.After == nil {
-		return current, err
-	}
-	if err := c.treatment.After(current); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return c.patch(current)
+	return c.rest(current)
+}
+
+// rest is what follows the first patch.
+func (c chain) rest(patched *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if c.treatment.After == nil {
+		return patched, nil
+	}
+	patched = patched.DeepCopy()
+	if err := c.treatment.After(patched); err != nil {
+		return nil, err
+	}
+	return c.patch(patched)
 }
 
 func (c chain) patch(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {

@@ -48,7 +48,7 @@ func TestWhatLiveObjectsGuardIsNotDeleted(t *testing.T) {
 
 	got = planner{owner: "application/argocd/b50"}.planned(t, caseFile(t, "B50-keep-annotations.yaml"))
 	assert.DeepEqual(t, lines(got)[1:], []string{
-		"= team-a/ConfigMap/b50-argo-confirm (none) Argo CD does not delete it before someone confirms that there: sync option Prune=confirm",
+		"= team-a/ConfigMap/b50-argo-confirm (none) Argo CD neither deletes it nor goes on with the sync before someone confirms that there: sync option Prune=confirm",
 		"= team-a/ConfigMap/b50-argo-keep (none) Argo CD does not delete it: sync option Prune=false",
 	})
 }

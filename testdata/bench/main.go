@@ -29,7 +29,7 @@ func main() {
 	sizes := flag.String("sizes", "100,1000,5000", "numbers of objects")
 	runs := flag.Int("runs", 3, "runs of plan and of the floor; kubectl runs once where it takes long")
 	large := flag.Bool("large", false, "Deployments of three containers, ConfigMaps of 2 KB")
-	far := flag.Duration("far", 10*time.Millisecond, "measure 1,000 objects again with a server that is so far away; 0 does not")
+	far := flag.String("far", "1ms,10ms", "measure 1,000 objects, or the only size, again with a server that is so far away: a LAN, a WAN; \"\" does not")
 	bin := flag.String("bin", "bin", "folder of controlplane, kubectl and kubectl-changeward")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -44,7 +44,7 @@ func exitOn(err error) {
 	}
 }
 
-func bench(ctx context.Context, bin, sizes string, runs int, far time.Duration, large bool) error {
+func bench(ctx context.Context, bin, sizes string, runs int, far string, large bool) error {
 	bin, err := filepath.Abs(bin)
 	if err != nil {
 		return err
@@ -74,7 +74,11 @@ func bench(ctx context.Context, bin, sizes string, runs int, far time.Duration, 
 	return nil
 }
 
-func (c *cluster) measure(ctx context.Context, sizes string, runs int, far time.Duration) ([]result, error) {
+func (c *cluster) measure(ctx context.Context, sizes string, runs int, far string) ([]result, error) {
+	distances, err := durations(far)
+	if err != nil {
+		return nil, err
+	}
 	fmt.Println("\n| objects | who | wall s | CPU s | peak MB | requests | an object |")
 	fmt.Println("|---|---|---|---|---|---|---|")
 	var all, again []result
@@ -93,17 +97,44 @@ func (c *cluster) measure(ctx context.Context, sizes string, runs int, far time.
 			return nil, fmt.Errorf("%d objects: %w", size, err)
 		}
 		all = append(all, result{size, 0, costs})
-		if size != 1000 || far == 0 {
+		if size != 1000 && text != sizes {
 			continue
 		}
-		if c.via, err = c.remove(ctx, far); err != nil {
+		measured, err := c.measureFar(ctx, set, runs, distances)
+		if err != nil {
 			return nil, err
 		}
-		c.away = far
-		if costs, err = c.compare(ctx, set, runs); err != nil {
-			return nil, fmt.Errorf("%d objects, far away: %w", size, err)
-		}
-		again = append(again, result{size, far, costs})
+		again = append(again, measured...)
 	}
 	return append(all, again...), nil
+}
+
+// measureFar measures a set again from each distance.
+func (c *cluster) measureFar(ctx context.Context, set manifests, runs int, distances []time.Duration) (out []result, err error) {
+	for _, away := range distances {
+		if c.via, err = c.remove(ctx, away); err != nil {
+			return nil, err
+		}
+		c.away = away
+		costs, err := c.compare(ctx, set, runs)
+		if err != nil {
+			return nil, fmt.Errorf("%d objects, %s away: %w", set.size, away, err)
+		}
+		out = append(out, result{set.size, away, costs})
+	}
+	return out, nil
+}
+
+func durations(list string) (out []time.Duration, err error) {
+	for text := range strings.SplitSeq(list, ",") {
+		if text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return nil, fmt.Errorf("-far: %w", err)
+		}
+		out = append(out, d)
+	}
+	return out, nil
 }

@@ -86,7 +86,7 @@ func (a *Application) Keep(live map[string]any, s Settings) string {
 	case prune == "false":
 		return "Argo CD does not delete it: sync option Prune=false"
 	case prune == "confirm" && !a.Confirmed:
-		return "Argo CD does not delete it before someone confirms that there: sync option Prune=confirm"
+		return "Argo CD neither deletes it nor goes on with the sync before someone confirms that there: sync option Prune=confirm"
 	case !a.Prune && a.Running:
 		return "Argo CD does not delete it: the sync that runs does not prune"
 	case !a.Prune:
