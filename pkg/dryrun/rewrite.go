@@ -27,20 +27,9 @@ func (o *observer) rewrite(ctx context.Context, t *target, m *moment) error {
 		return fmt.Errorf("the applier rewrites managed fields: %w", err)
 	}
 	steps := chain{merger: merge, treatment: m.treatment, desired: t.content(m.treatment)}
-	var plain, final *unstructured.Unstructured
-	var refused error
-	if m.treatment.Before == nil { // the server has shown the first patch: what others hold in other versions it could convert
-		plain = m.merged
-		final, err = steps.rest(m.merged)
-	} else {
-		plain, refused = steps.patch(m.live) // without what the applier rewrites first, which may be what is in the way
-		final, err = steps.run(m.live)
-	}
-	switch {
-	case err != nil && refused != nil:
-		return fmt.Errorf("merge as the server would: %w", refused)
-	case err != nil:
-		return fmt.Errorf("merge as the server would after the applier rewrote managed fields: %w", err)
+	plain, final, refused, err := steps.both(m)
+	if err != nil {
+		return err
 	}
 	if refused == nil && reflect.DeepEqual(withoutManagers(plain), withoutManagers(final)) {
 		m.pending, m.rewritten = false, true // the dry run has shown it all
@@ -134,6 +123,26 @@ func (c chain) run(live *unstructured.Unstructured) (*unstructured.Unstructured,
 		return nil, err
 	}
 	return c.rest(current)
+}
+
+// both is what the patch alone would leave, or why not, and what all steps
+// leave. Where nothing comes before it, the server has shown the first patch:
+// what others hold in other versions of the kind, only the server can convert.
+func (c chain) both(m *moment) (plain, final *unstructured.Unstructured, refused, err error) {
+	if c.treatment.Before == nil {
+		plain = m.merged
+		final, err = c.rest(m.merged)
+	} else {
+		plain, refused = c.patch(m.live) // without what the applier rewrites first, which may be what is in the way
+		final, err = c.run(m.live)
+	}
+	switch {
+	case err != nil && refused != nil:
+		err = fmt.Errorf("merge as the server would: %w", refused)
+	case err != nil:
+		err = fmt.Errorf("merge as the server would after the applier rewrote managed fields: %w", err)
+	}
+	return plain, final, refused, err
 }
 
 // rest is what follows the first patch.
