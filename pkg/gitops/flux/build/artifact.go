@@ -10,7 +10,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -85,10 +84,4 @@ func hashOf(algorithm string) hash.Hash {
 		return sha512.New()
 	}
 	return nil
-}
-
-// inside says whether a path lies in a folder.
-func inside(folder, path string) bool {
-	relative, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(relative)
 }

@@ -60,3 +60,9 @@ func (r *run) atLine(text string) []manifest.Problem {
 	return []manifest.Problem{{Source: manifest.Source{File: r.renamed(file[1]), Line: number}, Reason: manifest.ReasonKustomize,
 		Message: strings.TrimSpace(line[2])}}
 }
+
+// inside says whether a path lies in a folder.
+func inside(folder, path string) bool {
+	relative, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(relative)
+}

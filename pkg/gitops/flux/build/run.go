@@ -128,9 +128,13 @@ func (r *run) named(path string) string {
 	return filepath.Join(r.request.Checkout, relative)
 }
 
-// renamed replaces the folder in a text.
+// renamed names paths of the folder in a text as named does.
 func (r *run) renamed(text string) string {
-	text = strings.ReplaceAll(text, r.dir+string(filepath.Separator), filepath.Join(r.request.Checkout, "x")[:len(filepath.Join(r.request.Checkout, "x"))-1])
+	prefix := ""
+	if r.request.Checkout != "" {
+		prefix = filepath.Clean(r.request.Checkout) + string(filepath.Separator)
+	}
+	text = strings.ReplaceAll(text, r.dir+string(filepath.Separator), prefix)
 	return strings.ReplaceAll(text, r.dir, r.place())
 }
 
