@@ -30,7 +30,7 @@ func newRoot(streams cli.Streams) *cobra.Command {
 	root.Example = rootExample
 	cluster := cli.NewClusterFlags(root)
 	defaultNamespace(root, cluster, streams)
-	root.AddCommand(newGate(streams, cluster), newDiff(streams, cluster), cli.NewCompletion(streams, ""), cli.NewVersion(streams))
+	root.AddCommand(newGate(streams, cluster), newDiff(streams, cluster), newIncident(streams, cluster), cli.NewCompletion(streams, ""), cli.NewVersion(streams))
 	return root
 }
 

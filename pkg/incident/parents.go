@@ -61,7 +61,7 @@ func setsSuspend(child Owner, parent manifest.Key) bool {
 		var fields struct {
 			Spec map[string]any `json:"f:spec"`
 		}
-		if entry.Manager != manager || entry.Subresource != "" || entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+		if entry.Manager != manager || entry.Subresource != "" || entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 			continue
 		}
 		if _, sets := fields.Spec["f:suspend"]; sets {

@@ -38,7 +38,7 @@ func (c *Client) Settle(ctx context.Context, key manifest.Key, patience time.Dur
 // lastWriter names who holds spec.suspend.
 func lastWriter(o Owner) string {
 	for _, entry := range o.Object.GetManagedFields() {
-		if entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"f:suspend"`) {
+		if entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:suspend"`) {
 			return fmt.Sprintf(": %s sets its spec.suspend", entry.Manager)
 		}
 	}
