@@ -26,21 +26,25 @@ const metaFile = "record.json"
 
 // Store is a state.Store over a folder.
 type Store struct {
-	root string
-	now  func() time.Time
+	root  string
+	now   func() time.Time
+	flush func(*os.File) error
 }
 
 // Create makes the folder of a new store, if it is not there yet.
 func Create(root string, now func() time.Time) (*Store, error) {
-	if err := os.MkdirAll(root, 0o700); err != nil {
+	s := Open(root, now)
+	if err := s.folder(root); err != nil {
 		return nil, fmt.Errorf("records in %s: %w", root, err)
 	}
-	return Open(root, now), nil
+	return s, nil
 }
 
 // Open is the store in a folder. That it does not exist shows at the first
 // use, as ErrNoStore. now is the clock that new records are dated by.
-func Open(root string, now func() time.Time) *Store { return &Store{root: root, now: now} }
+func Open(root string, now func() time.Time) *Store {
+	return &Store{root: filepath.Clean(root), now: now, flush: (*os.File).Sync}
+}
 
 // meta is record.json.
 type meta struct {
@@ -53,8 +57,9 @@ type meta struct {
 	Scope      string   `json:"scope,omitempty"`
 }
 
-// Create implements state.Store. The record is written beside its place and
-// moved there whole: a name that is taken refuses the move.
+// Create implements state.Store. The record is written beside its place, to the
+// disk, and moved there whole: a name that is taken refuses the move. Once Create
+// returns, the record outlives the machine's power.
 func (s *Store) Create(_ context.Context, record state.Record) (state.Record, error) {
 	place, err := s.place(record.Type, record.Name)
 	if err != nil {
@@ -67,16 +72,23 @@ func (s *Store) Create(_ context.Context, record state.Record) (state.Record, er
 		return state.Record{}, failed("create", record.Type, record.Name, err)
 	}
 	defer os.RemoveAll(draft)
-	if err := write(draft, record); err != nil {
+	if err := s.write(draft, record); err != nil {
 		return state.Record{}, failed("create", record.Type, record.Name, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
+	if err = os.Mkdir(filepath.Dir(place), 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+		err = s.sync(s.root) // who has made the folder may not have come to that yet
+	}
+	if err != nil {
 		return state.Record{}, failed("create", record.Type, record.Name, err)
 	}
-	if err := os.Rename(draft, place); err != nil {
-		if _, taken := os.Lstat(place); taken == nil {
-			err = state.ErrExists
-		}
+	err = os.Rename(draft, place)
+	if _, taken := os.Lstat(place); err != nil && taken == nil {
+		err = state.ErrExists
+	}
+	if err == nil {
+		err = s.sync(filepath.Dir(place))
+	}
+	if err != nil {
 		return state.Record{}, failed("create", record.Type, record.Name, err)
 	}
 	return read(record.Type, place)
@@ -150,6 +162,9 @@ func (s *Store) list(t state.Type, selector state.Selector, read func(state.Type
 			continue // no record
 		}
 		record, err := read(t, place)
+		if _, deleted := os.Lstat(place); err != nil && errors.Is(deleted, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return nil, failed("list", t, entry.Name(), err)
 		}
@@ -162,12 +177,22 @@ func (s *Store) list(t state.Type, selector state.Selector, read func(state.Type
 
 func matches(wanted, label string) bool { return wanted == "" || wanted == label }
 
-// Delete implements state.Store.
+// Delete implements state.Store. The record is moved away whole, so that nobody
+// ever reads half of one.
 func (s *Store) Delete(ctx context.Context, t state.Type, name string) error {
 	if _, err := s.Get(ctx, t, name); err != nil {
 		return err
 	}
-	return os.RemoveAll(filepath.Join(s.root, string(t), name))
+	draft, err := os.MkdirTemp(s.root, draftPrefix)
+	if err != nil {
+		return failed("delete", t, name, err)
+	}
+	defer os.RemoveAll(draft)
+	place := filepath.Join(s.root, string(t), name)
+	if err := os.Rename(place, filepath.Join(draft, name)); err != nil {
+		return failed("delete", t, name, err)
+	}
+	return s.sync(filepath.Dir(place))
 }
 
 // Now implements state.Store: the clock that the store was opened with.
@@ -189,26 +214,6 @@ func (s *Store) exists() error {
 		return fmt.Errorf("records in %s: %w", s.root, state.ErrNoStore)
 	} else if err != nil {
 		return fmt.Errorf("records in %s: %w", s.root, err)
-	}
-	return nil
-}
-
-func write(folder string, record state.Record) error {
-	about, err := state.Canonical(meta{Actor: record.Claims.Actor, Credential: record.Claims.Credential, Groups: record.Claims.Groups,
-		PlanHash: record.Claims.PlanHash, Plan: record.Plan, Scope: record.Scope, Created: state.FormatTime(record.Created)})
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(folder, metaFile), about, 0o400); err != nil {
-		return err
-	}
-	for key, value := range record.Data {
-		if key == metaFile || key != filepath.Base(key) {
-			return fmt.Errorf("data key %q cannot be stored", key)
-		}
-		if err := os.WriteFile(filepath.Join(folder, key), value, 0o400); err != nil {
-			return err
-		}
 	}
 	return nil
 }

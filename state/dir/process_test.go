@@ -19,7 +19,8 @@ import (
 )
 
 // writerVariable makes a process of this test binary a writer: it holds the
-// folder and how many records to write, "0" for no end.
+// folder and how many records to write, "0" for no end, where every second one is
+// deleted again.
 const writerVariable = "STATE_DIR_WRITER"
 
 func TestMain(m *testing.M) {
@@ -47,6 +48,12 @@ func writeRecords(work string) error {
 		switch _, err := store.Create(context.Background(), record); {
 		case err == nil:
 			written++
+			if wanted == 0 && written%2 == 0 {
+				err = store.Delete(context.Background(), record.Type, record.Name)
+			}
+			if err != nil {
+				return err
+			}
 		case !errors.Is(err, state.ErrExists):
 			return err
 		}
@@ -93,7 +100,7 @@ func TestWritersInSeveralProcessesShareTheNumbers(t *testing.T) {
 	assert.Equal(t, state.LastNumber(state.TypePlan, records), writers*each, "no number was lost")
 }
 
-func TestAWriterThatIsKilledLeavesNoHalfRecord(t *testing.T) {
+func TestAWriterThatIsKilledWhileItWritesOrDeletesLeavesNoHalfRecord(t *testing.T) {
 	store, err := Create(filepath.Join(t.TempDir(), "records"), time.Now)
 	assert.NilError(t, err)
 	for range 5 {
