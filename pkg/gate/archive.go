@@ -44,7 +44,8 @@ type Archive struct {
 	facts   audit.Facts
 }
 
-// PrepareArchive chooses what was settled before a time.
+// PrepareArchive chooses what was settled before a time. It refuses who could not
+// archive it, also when that is nothing.
 func (g *Gate) PrepareArchive(ctx context.Context, before time.Time) (*Archive, error) {
 	a := &Archive{gate: g}
 	var err error
@@ -55,6 +56,9 @@ func (g *Gate) PrepareArchive(ctx context.Context, before time.Time) (*Archive, 
 	kept := *g
 	kept.Store = a.Bundle.Store()
 	if a.ledger, err = kept.Load(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.ledger.archivist(g.Caller); err != nil {
 		return nil, err
 	}
 	if a.facts, err = kept.Examine(ctx); err != nil {
@@ -94,8 +98,11 @@ func (a *Archive) commit(ctx context.Context, digest string, signer sign.Signer)
 	if err != nil {
 		return state.Audit{}, err
 	}
-	if err := l.archivist(g.Caller, fingerprintOf(signer.PublicKey())); err != nil {
+	if err := l.archivist(g.Caller); err != nil {
 		return state.Audit{}, err
+	}
+	if key := fingerprintOf(signer.PublicKey()); !l.book.Ring.Holds(g.Caller.Username, key) {
+		return state.Audit{}, notEligible("key %s is not enrolled for %s", key, g.Caller.Username)
 	}
 	archive := audit.NewArchive(a.facts, a.Entries, digest)
 	archive.Plan = max(archive.Plan, l.nextNumber()-1)
@@ -108,14 +115,11 @@ func (a *Archive) commit(ctx context.Context, digest string, signer sign.Signer)
 }
 
 // archivist refuses whose checkpoint would not be believed.
-func (l *Ledger) archivist(caller state.Person, fingerprint string) error {
-	switch {
-	case !l.book.Ring.Holds(caller.Username, fingerprint):
-		return notEligible("key %s is not enrolled for %s", fingerprint, caller.Username)
-	case !l.adminByName(caller.Username):
-		return notEligible("a checkpoint counts only from an admin whom a policy version names as a user, or who has set one; %s is none", caller.Username)
+func (l *Ledger) archivist(caller state.Person) error {
+	if l.adminByName(caller.Username) {
+		return nil
 	}
-	return nil
+	return notEligible("a checkpoint counts only from an admin whom a policy version names as a user, or who has set one; %s is none", caller.Username)
 }
 
 // Committed is the archive that the newest checkpoint is about, if its bundle
