@@ -2,12 +2,11 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build controlplane argosync argocdserver gitea fluxcontrollers test e2e e2e-argocd e2e-flux e2e-forge demo bench year soak lint update-golden fuzz
+.PHONY: help build controlplane argosync argocdserver gitea fluxcontrollers test e2e e2e-argocd e2e-flux e2e-forge demo bench year soak load lint update-golden fuzz
 
 FUZZTIME ?= 10s
 # packages that ./... leaves out
-MORE := ./testdata/bench ./testdata/server ./testdata/soak ./testdata/year
-MORE += ./testdata/e2e/argocd ./testdata/e2e/parts/argocd ./testdata/e2e/parts/gitserver ./testdata/e2e/parts/kubelet
+.PHONY: $(shell grep -oE '^[a-z0-9-]+:' $(MAKEFILE_LIST) | tr -d :)
 MORE += ./testdata/e2e/flux ./testdata/e2e/parts/flux
 MORE += ./testdata/e2e/forge ./testdata/e2e/parts ./testdata/e2e/parts/gitea
 
@@ -33,7 +32,7 @@ fluxcontrollers: ## Flux's source-controller and kustomize-controller, into bin/
 	@testdata/fluxcontrollers/build.sh bin
 
 test: build controlplane argosync ## all tests that need no more than the API server
-	go test -timeout 30m ./... ./testdata/soak
+	go test -timeout 30m ./... ./testdata/soak ./testdata/load
 
 e2e: e2e-forge e2e-flux e2e-argocd ## the stories that need the real controllers, or a forge
 
@@ -57,6 +56,9 @@ year: build controlplane ## what the records of a year cost a gate, and what an 
 
 soak: controlplane ## 2,000 plans of approved changes on a busy cluster: none may be lost, no drift missed (5 to 25 minutes)
 	SOAK=full go test -count=1 -timeout 40m -v -run TestSoak ./testdata/soak
+
+load: build controlplane ## 50 gates and 20 approvers at once on one change, then 20 restarts of the API server: nothing wrong, lost or broken
+	LOAD=full go test -count=1 -timeout 40m -v -run TestLoad ./testdata/load
 
 lint: ## gofmt, vet, staticcheck, and the rules of docs/dev.md
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on these'; exit 1; }

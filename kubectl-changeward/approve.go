@@ -96,7 +96,7 @@ func (o *decideOptions) validate(args []string) error {
 // run decides on one request after the other. The first that fails stops; what
 // was signed before it stays, and is in the answer.
 func (o *decideOptions) run(ctx context.Context, refs []string) error {
-	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords)
+	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords, refs...)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func newPolicyExplain(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Com
 }
 
 func explain(ctx context.Context, streams cli.Streams, cluster *cli.ClusterFlags, output cli.OutputFlag, ref string) error {
-	session, err := cli.Connect(ctx, cluster, streams, cli.NeedsRecords)
+	session, err := cli.Connect(ctx, cluster, streams, cli.NeedsRecords, ref)
 	if err != nil {
 		return err
 	}

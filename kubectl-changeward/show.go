@@ -59,7 +59,7 @@ func newShow(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 }
 
 func (o *showOptions) run(ctx context.Context, ref string) error {
-	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords)
+	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords, ref)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ type Session struct {
 	asker  *Asker
 	// latest are the objects of the last plan.
 	latest []manifest.Object
+	about  []string // the change requests that the verb is about; none: all
 }
 
 // Need says how much of an install a verb needs.
@@ -56,13 +57,14 @@ const (
 
 // Connect follows the flags to a cluster, asks it who it is and who is asking,
 // and reads the records. A target that is neither a stored alias nor a name
-// that the cluster's policy gives itself is an error.
-func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Need) (*Session, error) {
+// that the cluster's policy gives itself is an error. about names the change
+// requests that the verb needs, as for Ledger.Find, if it does not need all.
+func Connect(ctx context.Context, flags *ClusterFlags, streams Streams, need Need, about ...string) (*Session, error) {
 	at, err := flags.resolve(streams)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Streams: streams, Config: at.config, Namespace: at.namespace, Target: flags.Target, asker: streams.Asker(ctx)}
+	s := &Session{Streams: streams, Config: at.config, Namespace: at.namespace, Target: flags.Target, asker: streams.Asker(ctx), about: about}
 	s.Rollout = rolloutTimeout(at.target)
 	if s.Client, err = dryrun.NewWithCache(at.config, flags.cacheFolder(streams.Env)); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
@@ -155,8 +157,11 @@ func (s *Session) identify(ctx context.Context) (unnamed, err error) {
 
 func (s *Session) load(ctx context.Context, need Need) error {
 	load := s.Gate.Load
-	if need == TakesRecords || need == CountsRecords { // what a plan needs beside these is known once it is made
+	switch {
+	case need == TakesRecords || need == CountsRecords: // what a plan needs beside these is known once it is made
 		load = s.Gate.LoadRules
+	case len(s.about) == 1:
+		load = func(ctx context.Context) (*gate.Ledger, error) { return s.Gate.LoadAbout(ctx, s.about[0]) }
 	}
 	ledger, err := load(ctx)
 	switch {

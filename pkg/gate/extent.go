@@ -18,6 +18,7 @@ import (
 type extent struct {
 	rules       bool // policy, keys and epochs alone
 	scope, hash string
+	reviews     bool // with what people said later of approvals in an emergency
 }
 
 func (e extent) whole() bool { return e == extent{} }
@@ -65,9 +66,13 @@ func (g *Gate) gather(ctx context.Context, want extent) (all, index records, err
 	if index, err = g.index(ctx); err != nil {
 		return nil, nil, err
 	}
+	trusted := trustTypes()
+	if want.reviews {
+		trusted = append(trusted, state.TypeReview)
+	}
 	var scoped, alike records
 	group, inner := errgroup.WithContext(ctx)
-	group.Go(func() (err error) { all, err = g.read(inner, trustTypes()); return })
+	group.Go(func() (err error) { all, err = g.read(inner, trusted); return })
 	group.Go(func() (err error) {
 		scoped, err = g.labelled(inner, state.Selector{Scope: state.ScopeLabel(want.scope)})
 		return

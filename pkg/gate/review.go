@@ -62,7 +62,7 @@ func asDecision(r state.Review) state.Decision {
 // and whether that was reviewed.
 func (g *Gate) examineEmergency(ctx context.Context, l *Ledger, r *Request) {
 	r.Emergency = nil
-	if !l.extent.whole() || r.Void != "" || !slices.ContainsFunc(r.decisions, func(d approval.Decision) bool { return d.Predicate.Emergency }) {
+	if !l.extent.whole() && !l.extent.reviews || r.Void != "" || !slices.ContainsFunc(r.decisions, func(d approval.Decision) bool { return d.Predicate.Emergency }) {
 		return
 	}
 	facts := l.facts(r, g.requirements(ctx, l, r))

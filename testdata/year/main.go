@@ -48,8 +48,8 @@ func measure(ctx context.Context, bin string, apps, changes int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("| records | MB | look-up s | requests | MB read | all records s | requests | MB read | gate s | list s |")
-	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
+	fmt.Println("| records | MB | look-up s | requests | MB read | all records s | requests | MB read | gate s | show s | list s |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, n := range []int{1, changes} {
 		if err := y.write(ctx, apps, n); err != nil {
 			return err

@@ -74,12 +74,16 @@ func (y *year) row(ctx context.Context, what string) error {
 	if err != nil {
 		return err
 	}
+	shown, err := y.run(ctx, "admin", "show", fmt.Sprint(y.written))
+	if err != nil {
+		return err
+	}
 	listed, err := y.run(ctx, "admin", "list")
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| %s: %d | %.1f | %.2f | %d | %.1f | %.2f | %d | %.1f | %.1f | %.1f |\n", what, objects, size, part.seconds, part.requests, part.megabyte,
-		all.seconds, all.requests, all.megabyte, gated.Seconds(), listed.Seconds())
+	fmt.Printf("| %s: %d | %.1f | %.2f | %d | %.1f | %.2f | %d | %.1f | %.1f | %.1f | %.1f |\n", what, objects, size, part.seconds, part.requests, part.megabyte,
+		all.seconds, all.requests, all.megabyte, gated.Seconds(), shown.Seconds(), listed.Seconds())
 	return nil
 }
 
