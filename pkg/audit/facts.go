@@ -16,6 +16,7 @@ type Facts struct {
 	Now         time.Time
 	FirstPolicy string           // digest of the envelope of policy version 1; "": there is none
 	Policies    []*policy.Policy // the versions that hold
+	Rosters     []Roster         // the versions that hold
 	Epochs      int              // how many epochs hold
 	Entries     []Entry
 	Plans       []Plan
@@ -27,6 +28,12 @@ type Facts struct {
 	Faults []Finding
 	// Mislabelled are records whose labels are not those of what they say.
 	Mislabelled []Finding
+}
+
+// Roster is one version of the list of keys that count, in its time.
+type Roster struct {
+	From, Until time.Time         // Until is its own end, zero: none; the next version ends it, too
+	People      map[string]string // by fingerprint of their keys
 }
 
 // Entry is one audit record. One that is void is of its own number at least.

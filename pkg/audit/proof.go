@@ -57,8 +57,31 @@ func (f Facts) unproven(e Entry, d Decision) string {
 		return fmt.Sprintf("it was older than %s by then", rules.ExpireAfter)
 	case known && d.Emergency && !f.Policies[e.PolicyVersion-1].Emergency.Includes(d.Person):
 		return d.Person.Username + " may not approve in an emergency"
+	case known && rules.Enrollment == policy.EnrollmentRoster && rules.Identity != policy.IdentityAttested && !f.listed(e, d):
+		return fmt.Sprintf("its key %s was not on the roster of that time, as one of %s", d.SignedBy, d.Person.Username)
 	}
 	return ""
+}
+
+// listed says that the key of a decision was on the roster in force when an
+// entry counted it, and had been since the decision was made.
+func (f Facts) listed(e Entry, d Decision) bool {
+	for i, r := range f.Rosters {
+		early, late := e.Created.Add(-maxSkew), e.Created.Add(maxSkew)
+		replaced := i+1 < len(f.Rosters) && f.Rosters[i+1].From.Before(early)
+		expired := !r.Until.IsZero() && !early.Before(r.Until)
+		if r.From.After(late) || replaced || expired || r.People[d.SignedBy] != d.Person.Username {
+			continue
+		}
+		since := r.From
+		for n := i - 1; n >= 0 && f.Rosters[n].People[d.SignedBy] == d.Person.Username; n-- {
+			since = f.Rosters[n].From
+		}
+		if !since.After(d.Created) {
+			return true
+		}
+	}
+	return false
 }
 
 // rules of the policy version that an entry was judged by.

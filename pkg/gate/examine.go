@@ -35,6 +35,9 @@ func (g *Gate) Examine(ctx context.Context) (audit.Facts, error) {
 	if list := all[state.TypePolicy]; len(list) > 0 {
 		f.FirstPolicy = state.Digest(list[0].Data[state.DataEnvelope])
 	}
+	for _, r := range l.book.Reigns() {
+		f.Rosters = append(f.Rosters, audit.Roster(r))
+	}
 	f.Entries = l.examineEntries(all[state.TypeAudit])
 	f.Decisions = l.examineDecisions(all[state.TypeDecision])
 	f.Outcomes = l.examineOutcomes(all[state.TypeOutcome])

@@ -10,6 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/changeward/changeward/pkg/approval"
+	"github.com/changeward/changeward/pkg/audit"
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/pkg/trust"
@@ -125,6 +126,7 @@ func TestWherePolicyAsksForARosterOnlyKeysOnItCount(t *testing.T) {
 	result = w.run(p)
 	assert.Equal(t, decision(result), state.VerdictApprovalRequired)
 	assert.Assert(t, slices.ContainsFunc(result.Request.Decisions, func(d approval.Checked) bool { return d.Reason == approval.RosterExpired }))
+	assert.DeepEqual(t, w.reasons(audit.Expected{}), []string(nil)) // each entry holds by the roster of its time
 }
 
 func TestAnOlderRosterDoesNotComeBack(t *testing.T) {

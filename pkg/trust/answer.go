@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/crypto/ssh"
+
 	"github.com/changeward/changeward/pkg/sign"
 	"github.com/changeward/changeward/state"
 )
@@ -38,13 +40,40 @@ func (b *Book) Roster() (roster state.Roster, until time.Time, there bool) {
 		return state.Roster{}, time.Time{}, false
 	}
 	roster = b.Rosters[len(b.Rosters)-1].Predicate
-	if roster.Expires != "" {
-		var err error
-		if until, err = state.ParseTime(roster.Expires); err != nil {
-			until = time.Unix(0, 0) // long over
-		}
+	return roster, end(roster), true
+}
+
+// end is until when a roster holds; zero: for ever.
+func end(roster state.Roster) time.Time {
+	if roster.Expires == "" {
+		return time.Time{}
 	}
-	return roster, until, true
+	until, err := state.ParseTime(roster.Expires)
+	if err != nil {
+		return time.Unix(0, 0) // long over
+	}
+	return until
+}
+
+// Reign is one version of the roster in its time.
+type Reign struct {
+	From, Until time.Time         // Until is its own end, zero: none; the next version ends it, too
+	People      map[string]string // by fingerprint of their keys
+}
+
+// Reigns are all versions of the roster, oldest first.
+func (b *Book) Reigns() []Reign {
+	var all []Reign
+	for _, v := range b.Rosters {
+		r := Reign{From: v.Record.Created, Until: end(v.Predicate), People: map[string]string{}}
+		for _, k := range v.Predicate.Keys {
+			if key, err := sign.ParseKey(k.PublicKey); err == nil {
+				r.People[ssh.FingerprintSHA256(key)] = k.Person
+			}
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 // Listed says since when a key has been on the roster as a person's.
