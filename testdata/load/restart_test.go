@@ -10,6 +10,7 @@ import (
 
 	"gotest.tools/v3/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/changeward/changeward/pkg/kubetest"
 )
@@ -20,6 +21,7 @@ type outage struct {
 	*world
 	answered                           chan struct{} // a command has ended
 	over                               atomic.Bool   // no more restarts: lanes finish what they began
+	last                               atomic.Value  // answer that was cut off last
 	gates, decisions, cut, wrong, asks atomic.Int64
 }
 
@@ -54,7 +56,7 @@ func (w *world) restart(t *testing.T) int {
 	lanes.Wait()
 	fmt.Printf("load: %d times the API server was killed and started again: %d runs of the gate, %d decisions, %d commands cut off, %d wrong verdicts, %d changes, %s\n",
 		restarts, o.gates.Load(), o.decisions.Load(), o.cut.Load(), o.wrong.Load(), o.asks.Load(), time.Since(began).Round(time.Second))
-	assert.NilError(t, ctx.Err(), "the time did not suffice")
+	assert.NilError(t, ctx.Err(), "the time did not suffice; the last that was cut off: %v", o.last.Load())
 	assert.Equal(t, o.wrong.Load(), int64(0))
 	assert.Assert(t, o.cut.Load() > 0, "no command met a server that was down")
 	return int(o.asks.Load())
@@ -129,6 +131,7 @@ func (l *lane) without(ctx context.Context, got answer) bool {
 	}
 	if ctx.Err() == nil && got.code == 1 {
 		l.cut.Add(1)
+		l.last.Store(got)
 		return true
 	}
 	return ctx.Err() != nil
@@ -136,15 +139,10 @@ func (l *lane) without(ctx context.Context, got answer) bool {
 
 // apply makes the application so, as its deployment would.
 func (l *lane) apply(ctx context.Context, version int) {
-	client := l.Client(kubetest.Admin).CoreV1().ConfigMaps(l.namespace)
+	maps, options := l.Client(kubetest.Admin).CoreV1().ConfigMaps(l.namespace), metav1.PatchOptions{FieldManager: "changeward", Force: new(true)}
 	for ctx.Err() == nil {
-		live, err := client.Get(ctx, "config", metav1.GetOptions{})
-		if err == nil && live.Data["version"] == fmt.Sprint(version) {
+		if _, err := maps.Patch(ctx, "config", types.ApplyYAMLPatchType, []byte(change(l.namespace, version)), options); err == nil {
 			return
-		}
-		if err == nil {
-			live.Data["version"] = fmt.Sprint(version)
-			_, _ = client.Update(ctx, live, metav1.UpdateOptions{FieldManager: "changeward"})
 		}
 	}
 }
