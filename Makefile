@@ -2,11 +2,12 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build controlplane argosync argocdserver gitea fluxcontrollers test e2e e2e-argocd e2e-flux e2e-forge demo bench year soak load lint update-golden fuzz
+.PHONY: $(shell grep -oE '^[a-z0-9-]+:' Makefile | tr -d :)
 
 FUZZTIME ?= 10s
 # packages that ./... leaves out
-.PHONY: $(shell grep -oE '^[a-z0-9-]+:' $(MAKEFILE_LIST) | tr -d :)
+MORE := ./testdata/bench ./testdata/load ./testdata/server ./testdata/soak ./testdata/year
+MORE += ./testdata/e2e/argocd ./testdata/e2e/parts/argocd ./testdata/e2e/parts/gitserver ./testdata/e2e/parts/kubelet
 MORE += ./testdata/e2e/flux ./testdata/e2e/parts/flux
 MORE += ./testdata/e2e/forge ./testdata/e2e/parts ./testdata/e2e/parts/gitea
 
