@@ -11,7 +11,7 @@ import (
 
 func newIncident(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 	return cli.Group("incident", "suspend, change by hand, bring Git in line, resume",
-		newIncidentStart(streams, cluster), newIncidentStatus(streams, cluster), newIncidentList(streams, cluster))
+		newIncidentStart(streams, cluster), newIncidentStatus(streams, cluster), newIncidentList(streams, cluster), newIncidentEnd(streams, cluster))
 }
 
 // incidentVerb makes a verb that takes at most one incident.

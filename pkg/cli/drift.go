@@ -23,6 +23,9 @@ type DriftOptions struct {
 	Namespace string
 	// Foreign looks for what people's tools changed past changeward, too.
 	Foreign bool
+	// Next judges by what Flux would apply next: what its source holds by now. It
+	// is for owners that are suspended.
+	Next bool
 	// Settle records what Git has, and passes its fields to their owners; Keys
 	// sign that.
 	Settle bool

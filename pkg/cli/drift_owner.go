@@ -97,6 +97,9 @@ func (d *drifting) read(ctx context.Context, ref gitops.Ref) (*applied, error) {
 		return git, ctx.Err()
 	}
 	git.manager = owner.Applier.Manager
+	if d.options.Next && owner.Flux != nil {
+		return git, d.next(ctx, git, ref)
+	}
 	git.Revision, git.Reconciled = owner.Reconciled()
 	return git, d.render(ctx, git, d.ownerInput(ref, git))
 }
@@ -144,6 +147,9 @@ func (d *drifting) render(ctx context.Context, git *applied, input InputFlags) e
 	case len(p.problems) > 0:
 		git.Unknown = p.problems[0].Error()
 		return nil
+	}
+	if p.built != nil && d.options.Next {
+		git.Revision = p.built.Revision
 	}
 	git.Objects, git.desired = map[manifest.Key]map[string]any{}, map[manifest.Key]map[string]any{}
 	for _, object := range p.set.Objects {
