@@ -9,6 +9,7 @@ FUZZTIME ?= 10s
 MORE := ./testdata/bench ./testdata/load ./testdata/server ./testdata/soak ./testdata/year
 MORE += ./testdata/e2e/argocd ./testdata/e2e/parts/argocd ./testdata/e2e/parts/gitserver ./testdata/e2e/parts/kubelet
 MORE += ./testdata/e2e/flux ./testdata/e2e/parts/flux
+MORE += ./testdata/release
 MORE += ./testdata/e2e/forge ./testdata/e2e/parts ./testdata/e2e/parts/gitea
 
 help: ## list the targets
@@ -45,6 +46,17 @@ e2e-flux: build controlplane fluxcontrollers ## plans of Kustomizations against 
 
 e2e-forge: build controlplane gitea ## a direct change until its owner applies it from Git, by a pull request on a real Gitea
 	go test -count=1 -timeout 20m ./testdata/e2e/forge
+
+# goreleaser takes no commit from a checkout without a remote
+snapshot: ## what a release would hold, of this commit, into bin/snapshot (goreleaser is built first, in 10 minutes)
+	@testdata/goreleaser/build.sh bin
+	@testdata/sbom/build.sh bin
+	@git remote get-url origin >/dev/null 2>&1 || export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/changeward/changeward; \
+	PATH="$(CURDIR)/bin:$$PATH" bin/goreleaser release --snapshot --clean
+
+snapshot-test: snapshot ## install from that snapshot: by hand, by krew, by the entry of Flux's catalogue
+	@testdata/krew/build.sh bin
+	go test -count=1 -timeout 30m ./testdata/release
 
 demo: build controlplane ## a change planned, stopped, approved and let through, on a real cluster
 	@testdata/demo/demo.sh
