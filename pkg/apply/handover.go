@@ -110,7 +110,7 @@ func fieldsIn(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	if entry.FieldsV1 == nil {
 		return set, nil
 	}
-	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
 		return nil, fmt.Errorf("managed fields of %s cannot be read: %w", entry.Manager, err)
 	}
 	return set, nil
@@ -121,7 +121,9 @@ func written(set *fieldpath.Set) (*metav1.FieldsV1, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &metav1.FieldsV1{Raw: raw}, nil
+	fields := &metav1.FieldsV1{}
+	fields.SetRawBytes(raw)
+	return fields, nil
 }
 
 // agree says whether two objects have the same at a path. Of an entry of a list
