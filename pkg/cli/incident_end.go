@@ -123,7 +123,7 @@ func (in *incidents) lacking(ctx context.Context, i *incident.Incident, missing 
 	out.Notes = append(out.Notes, missing...)
 	program := in.Streams.Program
 	return out, &Failure{Code: ExitFindings, Reason: ReasonNotInGit, Reported: true,
-		Err:   errors.New("Git does not have all that was changed: nothing is resumed"),
+		Err:   errors.New("not all that was changed is in Git: nothing is resumed"),
 		Hints: []string{fmt.Sprintf("for the morning: `kubectl changeward reconcile --k8s-dir DIR --pr`, and once that is merged `%s incident end %s`", program, i.ID)}}
 }
 
