@@ -182,8 +182,13 @@ func (l *loop) run(who string, code int, args ...string) string {
 
 func (l *loop) start(who string, args ...string) *icmd.Result {
 	l.t.Helper()
-	return icmd.RunCmd(icmd.Command(parts.Binary(l.t, "kubectl-changeward", "build"), append(args, "--kubeconfig", l.cluster.KubeconfigAs(l.t, who))...),
-		icmd.WithEnv("HOME="+filepath.Join(l.home, who), "PATH="+os.Getenv("PATH"), "GITEA_TOKEN="+l.token))
+	return icmd.RunCmd(icmd.Command(parts.Binary(l.t, "kubectl-changeward", "build"), args...), icmd.WithEnv(l.env(who)...))
+}
+
+// env is the environment of someone whose path has kubectl and the plugin.
+func (l *loop) env(who string) []string {
+	bin := filepath.Dir(parts.Binary(l.t, "kubectl", "controlplane"))
+	return []string{"HOME=" + filepath.Join(l.home, who), "PATH=" + bin + ":" + os.Getenv("PATH"), "GITEA_TOKEN=" + l.token, "KUBECONFIG=" + l.cluster.KubeconfigAs(l.t, who)}
 }
 
 // ownerApplies applies branch main with the code by which Flux does, and says so
