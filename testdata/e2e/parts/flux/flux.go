@@ -53,7 +53,8 @@ func Start(t testing.TB, cluster *kubetest.Cluster, flags ...string) *Flux {
 }
 
 // run starts a controller under a shell that kills it once its own standard
-// input ends, which the operating system sees to even if the test is killed.
+// input ends, which the operating system sees to even if the test is killed. Its
+// temporary folder is its own: one that starts removes what others left in it.
 func (f *Flux) run(t testing.TB, path string, args []string) {
 	t.Helper()
 	name := filepath.Base(path)
@@ -62,7 +63,7 @@ func (f *Flux) run(t testing.TB, path string, args []string) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("sh", append([]string{"-c", `"$@" </dev/null & pid=$!; cat >/dev/null; kill $pid; wait $pid`, "sh", path}, args...)...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+f.Cluster.Kubeconfig(), "RUNTIME_NAMESPACE="+Namespace)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+f.Cluster.Kubeconfig(), "RUNTIME_NAMESPACE="+Namespace, "TMPDIR="+t.TempDir())
 	cmd.Stdout, cmd.Stderr = log, log
 	var stdin io.Closer
 	if stdin, err = cmd.StdinPipe(); err == nil {
