@@ -28,6 +28,10 @@ func reasonPages() [][2]string {
 		{"pkg/approval", "Decisions that do not count"},
 		{"pkg/sign", "Records that do not verify"},
 		{"pkg/audit", "Findings of `audit verify`"},
+		{"pkg/apply", "Objects that an apply did not write"},
+		{"pkg/reconcile", "What cannot be brought in line with Git"},
+		{"pkg/incident", "Incidents of Flux"},
+		{"pkg/trust", "Keys, policies, rosters and epochs that do not count"},
 	}
 }
 
@@ -59,7 +63,11 @@ func reasonsOf(all []source, name string) []reason {
 		for _, decl := range s.file.Decls {
 			if group, ok := decl.(*ast.GenDecl); ok && group.Tok == token.CONST {
 				for _, spec := range group.Specs {
-					reasons = appendReason(reasons, s.path, spec.(*ast.ValueSpec))
+					one := *spec.(*ast.ValueSpec)
+					if one.Doc == nil && len(group.Specs) == 1 {
+						one.Doc = group.Doc
+					}
+					reasons = appendReason(reasons, s.path, &one)
 				}
 			}
 		}
