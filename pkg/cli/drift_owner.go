@@ -80,11 +80,7 @@ func refOf(name string) gitops.Ref {
 func (d *drifting) read(ctx context.Context, ref gitops.Ref) (*applied, error) {
 	git := &applied{Applied: drift.Applied{Owner: ref.String()}}
 	if ref == (gitops.Ref{}) {
-		now, err := d.session.Gate.Store.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
-		git.Reconciled, git.Revision = now, headOf(gitRoot(d.options.Dir))
+		git.Revision = headOf(gitRoot(d.options.Dir))
 		return git, d.render(ctx, git, folderInput(d.options.Dir))
 	}
 	if ref.Kind != gitops.Kustomization && ref.Kind != gitops.Application {

@@ -108,7 +108,7 @@ func (a *Applied) unproved(since time.Time) (State, string) {
 		return Unreconciled, "nobody owns it: name the directory of its manifests with --k8s-dir to see whether Git has it"
 	case a.Unknown != "":
 		return Unreconciled, "whether Git has it is not known: " + a.Unknown
-	case !a.Reconciled.After(since):
+	case a.Owner != "" && !a.Reconciled.After(since): // a folder is read now
 		return Unreconciled, a.Owner + " has not reconciled since"
 	}
 	return "", ""

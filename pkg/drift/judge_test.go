@@ -58,6 +58,7 @@ func TestAChangeIsReconciledOnlyByTheOwnersOwnManifestsAppliedSinceAndStillLive(
 		{"Git has the old value", plan.Update, object("new"), applied(time.Minute, object("old")), drift.Unreconciled, "Git does not have it so at main@sha1:abc"},
 		{"Git has it, and the owner did not reconcile", plan.Update, object("new"), applied(-time.Minute, object("new")), drift.Unreconciled, "kustomization/flux-system/apps has not reconciled since"},
 		{"in the same second", plan.Update, object("new"), applied(0, object("new")), drift.Unreconciled, "kustomization/flux-system/apps has not reconciled since"},
+		{"a folder has it, which nobody reconciles", plan.Update, object("new"), &drift.Applied{Objects: applied(0, object("new")).Objects}, drift.Reconciled, "Git has it"},
 		{"the object left Git", plan.Update, object("new"), applied(time.Minute), drift.Unreconciled, "Git does not define the object at main@sha1:abc"},
 		{"what Git has is not known", plan.Update, object("new"), &drift.Applied{Unknown: "no artifact"}, drift.Unreconciled, "whether Git has it is not known: no artifact"},
 		{"nobody owns it", plan.Update, object("new"), nil, drift.Unreconciled, "nobody owns it: name the directory of its manifests with --k8s-dir to see whether Git has it"},

@@ -50,7 +50,8 @@ type Applied struct {
 	Revision string
 	// Objects are the desired ones of that revision, masked.
 	Objects map[manifest.Key]map[string]any
-	// Reconciled is when the owner last applied that revision in full.
+	// Reconciled is when the owner last applied that revision in full; without
+	// an owner it is not asked for.
 	Reconciled time.Time
 	// Unknown says why Objects are not known; "" means that they are.
 	Unknown string
