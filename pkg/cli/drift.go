@@ -84,7 +84,7 @@ func (d *drifting) request(ctx context.Context, request gate.Request, out *rende
 	var all []drift.Change
 	for _, c := range stored.Changes {
 		since, wrote := written[c.Body.Key()]
-		if !wrote || c.Body.Operation == plan.Hook {
+		if !wrote || c.Body.Operation == plan.Hook || !d.options.Settle && !d.wanted(c.Body.Namespace) {
 			continue
 		}
 		change, err := d.judge(ctx, c.Body, since, priors[c.Body.Key()])
@@ -100,11 +100,15 @@ func (d *drifting) request(ctx context.Context, request gate.Request, out *rende
 		}
 	}
 	for _, c := range all {
-		if d.options.Namespace == "" || c.Key.Namespace == d.options.Namespace {
+		if d.wanted(c.Key.Namespace) {
 			out.Changes = append(out.Changes, render.DirectChange{Change: c, Request: &request, Settled: settled})
 		}
 	}
 	return nil
+}
+
+func (d *drifting) wanted(namespace string) bool {
+	return d.options.Namespace == "" || d.options.Namespace == namespace
 }
 
 // writtenAt is when each object of a request was written last.

@@ -30,7 +30,7 @@ func (d *drifting) foreign(ctx context.Context, out *render.Drifted) error {
 			return err
 		}
 		for _, key := range sortedObjects(owner.Inventory) {
-			if d.options.Namespace != "" && key.Namespace != d.options.Namespace {
+			if !d.wanted(key.Namespace) {
 				continue
 			}
 			version := d.kinds.Preferred(key.Group, key.Kind)

@@ -51,12 +51,23 @@ func (c *Change) created(body plan.Body, live plan.Sight, git *Applied) (State, 
 	case git.Objects[c.Key] == nil:
 		return Unreconciled, "Git does not define it" + git.at()
 	}
-	for _, d := range plan.Differences(body, plan.Sight{Object: git.Objects[c.Key]}) {
-		if d.Path != "" {
-			return Unreconciled, "Git defines it with another " + d.Path + git.at()
-		}
+	if path := differs(body, plan.Sight{Object: git.Objects[c.Key]}); path != "" {
+		return Unreconciled, "Git defines it with another " + path + git.at()
+	}
+	if path := differs(body, live); path != "" {
+		return Unreconciled, "Git defines it" + git.at() + ", and the cluster has another " + path
 	}
 	return Reconciled, "Git defines it" + git.at()
+}
+
+// differs is a field in which an object is not as a change made it; "" is none.
+func differs(body plan.Body, object plan.Sight) string {
+	for _, d := range plan.Differences(body, object) {
+		if d.Path != "" {
+			return d.Path
+		}
+	}
+	return ""
 }
 
 // fields judges each field; the object stands as the worst of them.

@@ -68,6 +68,7 @@ func TestAChangeIsReconciledOnlyByTheOwnersOwnManifestsAppliedSinceAndStillLive(
 		{"created, and in Git", plan.Create, object("new"), applied(time.Minute, object("new")), drift.Reconciled, "Git defines it at main@sha1:abc"},
 		{"created, and in Git with another value", plan.Create, object("new"), applied(time.Minute, object("old")), drift.Unreconciled, "Git defines it with another data.flag at main@sha1:abc"},
 		{"created, and not in Git", plan.Create, object("new"), applied(time.Minute), drift.Unreconciled, "Git does not define it at main@sha1:abc"},
+		{"created, in Git, and changed since", plan.Create, object("third"), applied(time.Minute, object("new")), drift.Unreconciled, "Git defines it at main@sha1:abc, and the cluster has another data.flag"},
 		{"created, and gone again", plan.Create, nil, applied(time.Minute), drift.Reverted, "it is gone"},
 
 		{"deleted, and left Git", plan.Delete, nil, applied(time.Minute), drift.Reconciled, "Git no longer defines it at main@sha1:abc"},
