@@ -197,7 +197,7 @@ func (d examiner) separation(ctx context.Context) Check {
 	if len(both) > 0 {
 		return Check{CheckSeparate, StatusWarn, ReasonBothRoles, "may propose and approve: " + strings.Join(both, ", "), "give each one role in the policy"}
 	}
-	return Check{CheckSeparate, StatusOK, "", "nobody is bound both to propose and to approve", ""}
+	return Check{CheckSeparate, StatusOK, "", "no name is bound both to propose and to approve; who is in which group, only signatures tell", ""}
 }
 
 func (d examiner) holders(ctx context.Context, role string) ([]string, error) {
