@@ -92,10 +92,10 @@ func TestWithTheFenceDownPolicySaysWhetherSignaturesAreEnough(t *testing.T) {
 	for _, name := range []string{admission.RecordsPolicy, admission.GatePolicy} {
 		assert.NilError(t, s.Client(kubetest.Admin).AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Delete(t.Context(), name, metav1.DeleteOptions{}))
 	}
-	s.as("alice").run(t, "approve", change.ID, "--yes")
+	s.as("alice").run(t, "approve", change.ID, "--yes").exits(t, 1).tells(t, "AdmissionMissing")
 	s.gate(t, "ci").exits(t, 2).prints(t, "AdmissionMissing")
 	s.setPolicy(t, "identity: both", "identity: signed")
-	s.gate(t, "ci").exits(t, 2).prints(t, "GroupsNotAttested")
+	s.as("alice").run(t, "approve", change.ID, "--yes").exits(t, 1).tells(t, "GroupsNotAttested")
 	s.setPolicy(t, "approvers: [{groups: [sre], count: 1}]", "approvers: [{users: [alice], count: 1}]")
 	s.as("alice").run(t, "approve", change.ID, "--yes").exits(t, 0)
 	s.gate(t, "ci").exits(t, 0).prints(t, "signed only")

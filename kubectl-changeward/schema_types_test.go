@@ -32,6 +32,7 @@ func documents() map[string]any {
 		render.KindAuditLog: render.AuditLog{}, render.KindAuditVerification: render.AuditVerification{},
 		render.KindAuditReport: render.AuditReport{}, render.KindAuditExport: render.AuditExport{}, render.KindAuditArchive: render.AuditArchive{},
 		render.KindReconcileResult: render.ReconcileResult{}, render.KindDrift: render.DriftList{},
+		render.KindIncident: render.Incident{}, render.KindIncidentList: render.IncidentList{},
 	}
 }
 

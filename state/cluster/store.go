@@ -199,11 +199,16 @@ func (s *Store) failed(ctx context.Context, verb string, t state.Type, name stri
 	if t.Secret() {
 		kind = "secrets"
 	}
+	if apierrors.IsNotFound(err) && !namesNamespace(err) {
+		if missing := s.missingNamespace(ctx, s.presence.missed()); apierrors.IsNotFound(missing) {
+			err = missing
+		}
+	}
 	what := strings.TrimSpace(fmt.Sprintf("%s %s %s", verb, t, name)) + fmt.Sprintf(" (%s in namespace %s)", kind, Namespace)
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return fmt.Errorf("%s: %w", what, state.ErrExists)
-	case apierrors.IsNotFound(err) && (namesNamespace(err) || apierrors.IsNotFound(s.missingNamespace(ctx, s.presence.missed()))):
+	case apierrors.IsNotFound(err) && namesNamespace(err):
 		return fmt.Errorf("%s: %w: %w", what, state.ErrNoStore, err)
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("%s: %w", what, state.ErrNotFound)
