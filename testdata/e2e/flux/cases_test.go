@@ -56,7 +56,7 @@ func (c scenario) text() string {
 // other.
 func (c scenario) put(t *testing.T, s stage, version string) {
 	t.Helper()
-	assert.NilError(t, os.RemoveAll(filepath.Join(s.repository.Checkout, c.name)))
+	assert.NilError(t, os.RemoveAll(filepath.Join(s.repository.Dir, c.name)))
 	from, files := filepath.Join("cases", c.name, version), map[string]string{}
 	assert.NilError(t, filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

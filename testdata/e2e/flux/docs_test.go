@@ -43,7 +43,7 @@ func (s stage) shell(t *testing.T, lines string) answer {
 	shim := "#!/bin/sh\nname=$1\nshift\nexec \"flux-$name\" \"$@\"\n"
 	assert.NilError(t, os.WriteFile(filepath.Join(folder, "flux"), []byte(shim), 0o700))
 	env := []string{"PATH=" + folder + ":" + os.Getenv("PATH")}
-	return s.within(t, s.repository.Checkout, env, "sh", "-ec", lines)
+	return s.within(t, s.repository.Dir, env, "sh", "-ec", lines)
 }
 
 func (s stage) runs(t *testing.T, lines string) answer {
@@ -74,7 +74,7 @@ func TestTheRecipesOfTheDocsWorkAsWritten(t *testing.T) {
 	second := s.repository.Push(t, "two")
 	waiting := s.shell(t, recipes[0])
 	assert.Equal(t, waiting.code, 2, "%s", waiting)
-	comment, err := os.ReadFile(filepath.Join(s.repository.Checkout, "plan.md"))
+	comment, err := os.ReadFile(filepath.Join(s.repository.Dir, "plan.md"))
 	assert.NilError(t, err)
 	assert.Assert(t, strings.Contains(string(comment), "settings"), string(comment))
 	assert.Equal(t, s.shell(t, recipes[1]).code, 2, "nothing is moved before an approval")

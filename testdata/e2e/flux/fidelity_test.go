@@ -38,7 +38,7 @@ func TestFluxDoesWhatThePlanOfAKustomizationSays(t *testing.T) {
 	}
 	planned := map[string]document{}
 	for _, c := range all {
-		planned[c.name] = s.planned(t, c, "-f", s.repository.Checkout)
+		planned[c.name] = s.planned(t, c, "-f", s.repository.Dir)
 	}
 	commit := s.fetch(t, all)
 	for _, c := range all {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/changeward/changeward/pkg/kubetest"
 	"github.com/changeward/changeward/testdata/e2e/parts/flux"
+	"github.com/changeward/changeward/testdata/e2e/parts/gitserver"
 )
 
 func TestMain(m *testing.M) { os.Exit(kubetest.Main(m)) }
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(kubetest.Main(m)) }
 // stage is a cluster with Flux in it, that follows a repository.
 type stage struct {
 	*flux.Flux
-	repository *flux.Repository
+	repository gitserver.Repository
 	home       string
 }
 
@@ -33,7 +34,7 @@ func newStage(t *testing.T, flags ...string) stage {
 
 func stageIn(t *testing.T, cluster *kubetest.Cluster, flags ...string) stage {
 	t.Helper()
-	return stage{flux.Start(t, cluster, flags...), flux.NewRepository(t), t.TempDir()}
+	return stage{flux.Start(t, cluster, flags...), gitserver.Public(t), t.TempDir()}
 }
 
 // bin is a binary of the repository.

@@ -29,7 +29,7 @@ func TestThePluginWorksFromThePluginFolderOfTheFluxCLI(t *testing.T) {
 	plugin := filepath.Join(folder, "flux-changeward")
 	copyBinary(t, bin("flux-changeward"), plugin)
 	run := func(env []string, line string) answer {
-		return s.within(t, s.repository.Checkout, env, plugin, strings.Fields(line)...)
+		return s.within(t, s.repository.Dir, env, plugin, strings.Fields(line)...)
 	}
 	got := run(nil, "diff kustomization plugged -f . -o json")
 	assert.Assert(t, got.code == 0 && strings.Contains(got.stdout, `"scope": "kustomization/flux-system/plugged"`), "%s", got)

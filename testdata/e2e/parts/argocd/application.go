@@ -99,13 +99,6 @@ func (a Application) Patch(t testing.TB, patch string) {
 	assert.NilError(t, err)
 }
 
-// Sync asks for an operation, as `argocd app sync` does. sync is the JSON of
-// operation.sync.
-func (a Application) Sync(t testing.TB, sync string) {
-	t.Helper()
-	a.Patch(t, `{"operation":{"initiatedBy":{"username":"test"},"sync":`+sync+`}}`)
-}
-
 // Refresh has Argo CD look at the repository at once.
 func (a Application) Refresh(t testing.TB) {
 	t.Helper()

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/changeward/changeward/pkg/kubetest"
+	"github.com/changeward/changeward/testdata/e2e/parts/gitserver"
 )
 
 // patience is how long the controllers may take: they are compared by what
@@ -33,7 +34,7 @@ func GitRepositories() schema.GroupVersionResource {
 
 // Follow makes a GitRepository of a name in Namespace, for a repository's
 // branch main. It is looked at when Reconcile asks for it.
-func (f *Flux) Follow(t testing.TB, name string, r *Repository) {
+func (f *Flux) Follow(t testing.TB, name string, r gitserver.Repository) {
 	t.Helper()
 	f.Cluster.ForceApply(t, kubetest.Admin, "test", fmt.Sprintf(`
 apiVersion: source.toolkit.fluxcd.io/v1
