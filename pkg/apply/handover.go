@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/plan"
 )
 
@@ -68,11 +68,11 @@ func passOn(live *unstructured.Unstructured, owner string, desired map[string]an
 	if from < 0 || to < 0 || entries[from].APIVersion != entries[to].APIVersion {
 		return nil, false, nil
 	}
-	held, err := fieldsIn(entries[from])
+	held, err := dryrun.FieldsOf(entries[from])
 	if err != nil {
 		return nil, false, err
 	}
-	owned, err := fieldsIn(entries[to])
+	owned, err := dryrun.FieldsOf(entries[to])
 	if err != nil {
 		return nil, false, err
 	}
@@ -103,17 +103,6 @@ func entryOf(entries []metav1.ManagedFieldsEntry, manager string, operation meta
 		}
 	}
 	return -1
-}
-
-func fieldsIn(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
-	set := &fieldpath.Set{}
-	if entry.FieldsV1 == nil {
-		return set, nil
-	}
-	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-		return nil, fmt.Errorf("managed fields of %s cannot be read: %w", entry.Manager, err)
-	}
-	return set, nil
 }
 
 func written(set *fieldpath.Set) (*metav1.FieldsV1, error) {

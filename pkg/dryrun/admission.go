@@ -1,7 +1,6 @@
 package dryrun
 
 import (
-	"bytes"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -108,9 +107,9 @@ func ownedBy(posted *unstructured.Unstructured) (*fieldpath.Set, error) {
 		if entry.Operation != metav1.ManagedFieldsOperationUpdate || entry.FieldsV1 == nil {
 			continue
 		}
-		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-			return nil, fmt.Errorf("managed fields: %w", err)
+		set, err := FieldsOf(entry)
+		if err != nil {
+			return nil, err
 		}
 		owned = owned.Union(set)
 	}

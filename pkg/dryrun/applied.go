@@ -1,7 +1,6 @@
 package dryrun
 
 import (
-	"bytes"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,9 +19,9 @@ func valuesOf(live *unstructured.Unstructured, manager string, s *diff.Schema) (
 		if entry.Manager != manager || entry.Subresource != "" || entry.FieldsV1 == nil {
 			continue
 		}
-		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-			return nil, fmt.Errorf("managed fields: %w", err)
+		set, err := FieldsOf(entry)
+		if err != nil {
+			return nil, err
 		}
 		held = held.Union(set)
 	}

@@ -110,7 +110,7 @@ func (a auto) appliedBy(entry metav1.ManagedFieldsEntry) guess {
 
 // holdsLastApplied says whether an entry is the trace of a client-side apply.
 func holdsLastApplied(entry metav1.ManagedFieldsEntry) bool {
-	set, err := setOf(entry)
+	set, err := FieldsOf(entry)
 	return err == nil && lastAppliedField().Difference(set).Empty()
 }
 

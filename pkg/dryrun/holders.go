@@ -19,7 +19,7 @@ func holders(live *unstructured.Unstructured, s *diff.Schema) map[string]plan.Ho
 	out := map[string]plan.Holder{}
 	clear := manifest.IsSecret(live.Object) // managed fields keep stringData, the Secret does not
 	for _, entry := range live.GetManagedFields() {
-		set, err := setOf(entry)
+		set, err := FieldsOf(entry)
 		if err != nil {
 			continue
 		}

@@ -94,7 +94,7 @@ func (l leftover) held(entry metav1.ManagedFieldsEntry, t *target, m moment) (*f
 	if entry.APIVersion != t.gvk.GroupVersion().String() || !hand && !manifest.IsSecret(t.object.Content) {
 		return fieldpath.NewSet(), nil
 	}
-	set, err := setOf(entry)
+	set, err := FieldsOf(entry)
 	if err != nil {
 		return nil, err
 	}

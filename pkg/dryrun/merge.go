@@ -72,7 +72,7 @@ func (m *merger) dropForeignStatus(live *unstructured.Unstructured) error {
 	kept := entries[:0]
 	for _, entry := range entries {
 		if entry.APIVersion != m.gvk.GroupVersion().String() && entry.FieldsV1 != nil {
-			set, err := setOf(entry)
+			set, err := FieldsOf(entry)
 			if err != nil {
 				return err
 			}

@@ -176,8 +176,9 @@ func withoutManagers(object *unstructured.Unstructured) map[string]any {
 	return out.Object
 }
 
-// setOf reads what an entry of managed fields holds.
-func setOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+// FieldsOf reads what an entry of managed fields holds; the error names its
+// manager.
+func FieldsOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	set := &fieldpath.Set{}
 	if entry.FieldsV1 == nil {
 		return set, nil

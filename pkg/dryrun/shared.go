@@ -28,7 +28,7 @@ func shared(m moment, s *diff.Schema) []string {
 	gained := heldBy(m.merged, ours).Difference(heldBy(m.live, ours))
 	var notes []string
 	for _, entry := range m.merged.GetManagedFields() {
-		set, err := setOf(entry)
+		set, err := FieldsOf(entry)
 		if err != nil || isApply(entry, ours) || entry.Subresource == "status" {
 			continue
 		}
@@ -55,7 +55,7 @@ func shared(m moment, s *diff.Schema) []string {
 func heldBy(object *unstructured.Unstructured, manager string) *fieldpath.Set {
 	held := fieldpath.NewSet()
 	for _, entry := range object.GetManagedFields() {
-		if set, err := setOf(entry); err == nil && isApply(entry, manager) {
+		if set, err := FieldsOf(entry); err == nil && isApply(entry, manager) {
 			held = held.Union(set)
 		}
 	}

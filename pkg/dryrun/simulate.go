@@ -131,7 +131,7 @@ func applied(live *unstructured.Unstructured, desired map[string]any, applier pl
 func fieldsOf(live *unstructured.Unstructured, manager string) (own, others *fieldpath.Set, err error) {
 	own, others = &fieldpath.Set{}, &fieldpath.Set{}
 	for _, entry := range live.GetManagedFields() {
-		set, err := setOf(entry)
+		set, err := FieldsOf(entry)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,13 +1,13 @@
 package argocd
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/changeward/changeward/pkg/dryrun"
 )
 
 // withoutManaged takes out of both objects the fields in which they differ and
@@ -29,9 +29,9 @@ func withoutManaged(live, target *unstructured.Unstructured, managers []string, 
 			continue
 		}
 		held = true
-		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-			return nil, nil, fmt.Errorf("managed fields of %s: %w", entry.Manager, err)
+		set, err := dryrun.FieldsOf(entry)
+		if err != nil {
+			return nil, nil, err
 		}
 		if common := set.Intersection(compared.Modified); !common.Empty() {
 			typedLive, typedTarget = typedLive.RemoveItems(common), typedTarget.RemoveItems(common)

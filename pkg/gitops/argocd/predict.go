@@ -1,13 +1,14 @@
 package argocd
 
 import (
-	"bytes"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/changeward/changeward/pkg/dryrun"
 )
 
 // predicted is LIVE with what a dry run changed in fields that Argo CD owns
@@ -59,9 +60,9 @@ func heldBy(entries []metav1.ManagedFieldsEntry, manager string) (*fieldpath.Set
 		if entry.Manager != manager || entry.FieldsV1 == nil {
 			continue
 		}
-		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-			return nil, fmt.Errorf("managed fields of %s: %w", manager, err)
+		set, err := dryrun.FieldsOf(entry)
+		if err != nil {
+			return nil, err
 		}
 		out = out.Union(set)
 	}

@@ -1,7 +1,6 @@
 package flux
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/fluxcd/pkg/ssa/jsondiff"
@@ -13,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/changeward/changeward/pkg/dryrun"
 )
 
 // ignored are the rules of spec.ignore, ready to be matched.
@@ -119,8 +120,7 @@ func heldByOthers(live *unstructured.Unstructured, pointer string) bool {
 		if entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" || entry.Manager == Manager || entry.FieldsV1 == nil {
 			continue
 		}
-		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err == nil {
+		if set, err := dryrun.FieldsOf(entry); err == nil {
 			held = held.Union(set)
 		}
 	}
