@@ -78,14 +78,9 @@ func respell(own, respelled any) any {
 	return respelled
 }
 
+// isEmpty says that a value is hollow, or a scalar that says nothing.
 func isEmpty(value any) bool {
 	switch v := value.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
 	case string:
 		return v == ""
 	case bool:
@@ -93,7 +88,7 @@ func isEmpty(value any) bool {
 	case int64:
 		return v == 0
 	}
-	return false
+	return isHollow(value)
 }
 
 // withoutStringData moves the clear values of a Secret to where the server
