@@ -183,7 +183,7 @@ func entryIndex(entries []any, selector string) int {
 func reordered(node, order any) any {
 	entries, _ := node.([]any)
 	keys, _ := order.([]any)
-	at := slices.DeleteFunc(positions(entries, keys), func(i int) bool { return i < 0 })
+	at := slices.DeleteFunc(diff.Positions(entries, keys), func(i int) bool { return i < 0 })
 	places, out := slices.Sorted(slices.Values(at)), slices.Clone(entries)
 	for i, from := range at {
 		out[places[i]] = entries[from]

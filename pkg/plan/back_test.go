@@ -42,6 +42,8 @@ func TestFieldsArePutBackAndNothingElse(t *testing.T) {
 			object{}, object{"env": envs("A", "B")}, object{"env": []any{envs("A")[0], object{"name": "B", "value": "old"}}}},
 		"the order": {diff.Transition{Path: "env", Action: diff.Order, Old: []any{"A", "B"}, New: []any{"B", "A"}},
 			object{}, object{"env": envs("B", "X", "A")}, object{"env": envs("A", "X", "B")}},
+		"the order of entries whose name is no key": {diff.Transition{Path: "mounts", Action: diff.Order, Old: []any{"/a", "/b"}, New: []any{"/b", "/a"}},
+			object{}, object{"mounts": mounts("/b", "/a")}, object{"mounts": mounts("/a", "/b")}},
 		"a member of a set": {diff.Transition{Path: `metadata.finalizers[="f"]`, Action: diff.Remove, Old: "f"},
 			object{"metadata": object{"finalizers": []any{"e", "f"}}}, object{"metadata": object{"finalizers": []any{"e"}}},
 			object{"metadata": object{"finalizers": []any{"e", "f"}}}},
@@ -58,6 +60,14 @@ func TestFieldsArePutBackAndNothingElse(t *testing.T) {
 	}
 }
 
+// mounts are entries of a list whose key is their path.
+func mounts(paths ...string) (out []any) {
+	for _, path := range paths {
+		out = append(out, object{"name": "data", "mountPath": path})
+	}
+	return out
+}
+
 func TestDifferencesAreOfWhatTheChangeTouchesAlone(t *testing.T) {
 	live := object{"metadata": object{"uid": "u1", "labels": object{"a": "1"}}, "data": object{"a": "2", "b": "x"}, "env": envs("B", "A"),
 		"limits": object{"cpu": "1"}}
@@ -70,12 +80,14 @@ func TestDifferencesAreOfWhatTheChangeTouchesAlone(t *testing.T) {
 		live object
 		want []string
 	}{
-		"as approved":         {update(diff.Transition{Path: "data.a", Action: diff.Change, Old: "1", New: "2"}), live, nil},
-		"changed":             {update(diff.Transition{Path: "data.a", Action: diff.Change, Old: "1", New: "3"}), live, []string{"data.a"}},
-		"not there":           {update(diff.Transition{Path: "data.c", Action: diff.Add, New: "3"}), live, []string{"data.c (before)"}},
-		"still there":         {update(diff.Transition{Path: "data.b", Action: diff.Remove, Old: "x"}), live, []string{"data.b (before)"}},
-		"ordered":             {update(diff.Transition{Path: "env", Action: diff.Order, Old: []any{"A", "B"}, New: []any{"B", "A"}}), live, nil},
-		"ordered as before":   {update(diff.Transition{Path: "env", Action: diff.Order, Old: []any{"B", "A"}, New: []any{"A", "B"}}), live, []string{"env (before)"}},
+		"as approved":       {update(diff.Transition{Path: "data.a", Action: diff.Change, Old: "1", New: "2"}), live, nil},
+		"changed":           {update(diff.Transition{Path: "data.a", Action: diff.Change, Old: "1", New: "3"}), live, []string{"data.a"}},
+		"not there":         {update(diff.Transition{Path: "data.c", Action: diff.Add, New: "3"}), live, []string{"data.c (before)"}},
+		"still there":       {update(diff.Transition{Path: "data.b", Action: diff.Remove, Old: "x"}), live, []string{"data.b (before)"}},
+		"ordered":           {update(diff.Transition{Path: "env", Action: diff.Order, Old: []any{"A", "B"}, New: []any{"B", "A"}}), live, nil},
+		"ordered as before": {update(diff.Transition{Path: "env", Action: diff.Order, Old: []any{"B", "A"}, New: []any{"A", "B"}}), live, []string{"env (before)"}},
+		"mounts not ordered": {update(diff.Transition{Path: "mounts", Action: diff.Order, Old: []any{"/b", "/a"}, New: []any{"/a", "/b"}}),
+			object{"metadata": object{"uid": "u1"}, "mounts": mounts("/b", "/a")}, []string{"mounts (before)"}},
 		"another each time":   {update(diff.Transition{Path: "data.a", Action: diff.Change, Old: "1", New: object{"mark": MarkDiffers}}), live, nil},
 		"made anew":           {Body{Operation: Update, LiveUID: "u0"}, live, []string{"it was deleted and made anew"}},
 		"deleted":             {Body{Operation: Update, LiveUID: "u1"}, nil, []string{"it is not there"}},

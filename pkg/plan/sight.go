@@ -99,40 +99,8 @@ func (c *comparison) transition(t diff.Transition) {
 func sequence(list, order any) bool {
 	entries, _ := list.([]any)
 	keys, _ := order.([]any)
-	at := slices.DeleteFunc(positions(entries, keys), func(i int) bool { return i < 0 })
+	at := slices.DeleteFunc(diff.Positions(entries, keys), func(i int) bool { return i < 0 })
 	return slices.IsSorted(at)
-}
-
-// positions are where in a list the entries of these keys stand, -1 for none. A
-// key is a member of a set, the value of an entry's only key, or several.
-func positions(entries, keys []any) []int {
-	at := make([]int, len(keys))
-	for i, key := range keys {
-		at[i] = slices.IndexFunc(entries, func(entry any) bool { return hasKey(entry, key) })
-	}
-	return at
-}
-
-func hasKey(entry, key any) bool {
-	members, isMap := entry.(map[string]any)
-	several, isSeveral := key.(map[string]any)
-	switch {
-	case !isMap:
-		return diff.Equal(entry, key)
-	case isSeveral:
-		for name, want := range several {
-			if own, has := members[name]; has && !diff.Equal(own, want) {
-				return false
-			}
-		}
-		return true
-	}
-	for _, name := range []string{"name", "key", "mountPath", "devicePath", "ip", "type", "containerPort", "port", "topologyKey", "uid", "resourceName"} {
-		if own, has := members[name]; has {
-			return diff.Equal(own, key)
-		}
-	}
-	return false
 }
 
 // object compares what a manifest says: fields that it does not name are

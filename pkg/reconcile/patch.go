@@ -168,7 +168,7 @@ func (o *overlay) patchForms(f Field) []Field {
 func keysOnly(value, sequence any) any {
 	list, _ := value.([]any)
 	keys, _ := sequence.([]any)
-	name := keyName(list, keys)
+	name := diff.KeyName(list, keys)
 	var out []any
 	for _, key := range keys {
 		if _, several := key.(map[string]any); !several {

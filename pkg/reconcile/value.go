@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,15 +146,15 @@ func ordered(value, sequence any) (any, error) {
 	if !ok || !isList {
 		return nil, errNoPlace
 	}
-	name := keyName(list, keys)
-	rank := func(entry any) int {
-		return slices.IndexFunc(keys, func(key any) bool { return known(entry, key, name) })
+	named := map[int]int{} // the rank of each entry that the sequence names
+	for rank, at := range diff.Positions(list, keys) {
+		named[at] = rank
 	}
 	ranks, last := make([]int, len(list)), -1
 	index := make([]int, len(list))
-	for i, entry := range list {
-		if at := rank(entry); at >= 0 {
-			last = at
+	for i := range list {
+		if rank, has := named[i]; has {
+			last = rank
 		}
 		ranks[i], index[i] = last, i
 	}
@@ -165,45 +164,6 @@ func ordered(value, sequence any) (any, error) {
 		out[i] = list[at]
 	}
 	return out, nil
-}
-
-// known says whether an entry has a key of a sequence: the value of the member
-// name, or the values of several.
-func known(entry, key any, name string) bool {
-	members, ok := entry.(map[string]any)
-	if !ok {
-		return diff.Equal(entry, key)
-	}
-	if keys, several := key.(map[string]any); several {
-		for name, value := range keys {
-			if held, has := members[name]; has && !diff.Equal(held, value) {
-				return false
-			}
-		}
-		return true
-	}
-	return diff.Equal(members[name], key)
-}
-
-// keyName is the member whose values a sequence of single keys lists: the one
-// that most entries have among them.
-func keyName(list, keys []any) string {
-	counts := map[string]int{}
-	best := ""
-	for _, entry := range list {
-		members, _ := entry.(map[string]any)
-		for name, value := range members {
-			if slices.ContainsFunc(keys, func(key any) bool { return diff.Equal(key, value) }) {
-				counts[name]++
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		if best == "" || counts[name] > counts[best] {
-			best = name
-		}
-	}
-	return best
 }
 
 // holds says whether an object has a field as wanted.
