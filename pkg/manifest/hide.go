@@ -13,7 +13,7 @@ func (m Masker) Hide(key Key, content map[string]any) map[string]any {
 	if len(paths) == 0 || content == nil {
 		return content
 	}
-	out := deepCopy(content)
+	out := DeepCopy(content)
 	place := Object{Content: map[string]any{"metadata": map[string]any{"namespace": key.Namespace, "name": key.Name}}}
 	for _, path := range paths {
 		out = m.hide(place, out, path, "")

@@ -45,7 +45,7 @@ func NewMasker(key []byte, clusterUID string, unbound bool) Masker {
 // values are looked for, too. Whether it is a Secret is told by apiVersion and
 // kind, which the caller fills with what the server returned.
 func (m Masker) Object(content map[string]any, versions ...map[string]any) map[string]any {
-	out, _ := deepCopy(content).(map[string]any)
+	out, _ := DeepCopy(content).(map[string]any)
 	if !IsSecret(content) {
 		return out
 	}
@@ -162,18 +162,19 @@ func secretValues(contents ...map[string]any) [][]byte {
 	return values
 }
 
-func deepCopy(value any) any {
+// DeepCopy is a value of decoded JSON that shares no mapping or list with it.
+func DeepCopy(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		out := maps.Clone(v)
 		for key, member := range out {
-			out[key] = deepCopy(member)
+			out[key] = DeepCopy(member)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, entry := range v {
-			out[i] = deepCopy(entry)
+			out[i] = DeepCopy(entry)
 		}
 		return out
 	default:

@@ -79,7 +79,7 @@ func (b *Back) add(c Change) {
 // before, but for values that are not kept. Nothing else in it differs; live is
 // not changed.
 func (b *Back) Reverted(body Body, live map[string]any) map[string]any {
-	var out any = copied(live)
+	var out any = manifest.DeepCopy(live)
 	prior := b.priors[body.Key()].Object
 	var again []diff.Transition // list entries that come back, in their old sequence
 	for _, t := range body.Transitions {
@@ -131,7 +131,7 @@ func (e edit) at(node any, steps []diff.Step) any {
 	case len(steps) == 0 && e.order != nil:
 		return reordered(node, e.order)
 	case len(steps) == 0:
-		return copied(e.value)
+		return manifest.DeepCopy(e.value)
 	case steps[0].Selector != "":
 		return e.entry(node, steps)
 	}
@@ -159,7 +159,7 @@ func (e edit) entry(node any, steps []diff.Step) any {
 	case at >= 0:
 		entries[at] = e.at(entries[at], steps[1:])
 	case last && !e.remove && e.order == nil:
-		return slices.Insert(entries, min(e.index, len(entries)), copied(e.value))
+		return slices.Insert(entries, min(e.index, len(entries)), manifest.DeepCopy(e.value))
 	}
 	return node
 }
@@ -189,22 +189,4 @@ func reordered(node, order any) any {
 		out[places[i]] = entries[from]
 	}
 	return out
-}
-
-func copied(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, member := range v {
-			out[key] = copied(member)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, entry := range v {
-			out[i] = copied(entry)
-		}
-		return out
-	}
-	return value
 }

@@ -53,7 +53,7 @@ func TestFieldsArePutBackAndNothingElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			body := Body{Kind: "X", Name: "x", Operation: Update, Transitions: []diff.Transition{test.transition}}
 			back := Back{priors: map[manifest.Key]Prior{body.Key(): {Object: test.before}}}
-			untouched := copied(test.live)
+			untouched := manifest.DeepCopy(test.live)
 			assert.DeepEqual(t, back.Reverted(body, test.live), test.want)
 			assert.DeepEqual(t, any(test.live), untouched)
 		})

@@ -60,7 +60,7 @@ func (o *overlay) rewrite(t *tree, change func(value map[string]any) error) erro
 	return t.rewrite(o.key, o.file, func(text *edit.Text) ([]byte, error) {
 		value := map[string]any{}
 		if values := text.Values(); len(values) > 0 {
-			value, _ = clone(values[0]).(map[string]any)
+			value, _ = manifest.DeepCopy(values[0]).(map[string]any)
 		}
 		if err := change(value); err != nil {
 			return nil, err

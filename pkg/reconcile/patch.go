@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/changeward/changeward/pkg/diff"
+	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/reconcile/edit"
 )
 
@@ -56,7 +57,7 @@ func (o *overlay) patchTexts() []patchText {
 func (o *overlay) patchAttempt(p patchText, document int, change func(value any) (any, error)) attempt {
 	a := attempt{file: p.file, how: "the overlay's own patch"}
 	replace := func(text *edit.Text) ([]byte, error) {
-		want, err := change(clone(text.Values()[document]))
+		want, err := change(manifest.DeepCopy(text.Values()[document]))
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +136,7 @@ func (o *overlay) operations(p patchText, document int, list []any, f Field) []a
 			}))
 		case path == at:
 			found = append(found, o.patchAttempt(p, document, func(value any) (any, error) {
-				value.([]any)[i].(map[string]any)["value"] = clone(f.Value)
+				value.([]any)[i].(map[string]any)["value"] = manifest.DeepCopy(f.Value)
 				return value, nil
 			}))
 		case strings.HasPrefix(at, path+"/"):

@@ -51,7 +51,7 @@ func (l located) replace(text *edit.Text, want any) ([]byte, error) {
 	if l.item < 0 {
 		return text.Replace(l.document, want)
 	}
-	list := clone(text.Values()[l.document]).(map[string]any)
+	list := manifest.DeepCopy(text.Values()[l.document]).(map[string]any)
 	list["items"].([]any)[l.item] = want
 	return text.Replace(l.document, list)
 }
@@ -61,7 +61,7 @@ func (l located) remove(text *edit.Text) ([]byte, error) {
 	if l.item < 0 {
 		return text.Remove(l.document)
 	}
-	list := clone(text.Values()[l.document]).(map[string]any)
+	list := manifest.DeepCopy(text.Values()[l.document]).(map[string]any)
 	items := list["items"].([]any)
 	if len(items) == 1 {
 		return text.Remove(l.document)

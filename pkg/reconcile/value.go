@@ -22,26 +22,7 @@ func with(value any, f Field) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("%q is no path", f.Path)
 	}
-	return withSteps(clone(value), steps, f)
-}
-
-func clone(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, member := range v {
-			out[key] = clone(member)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = clone(item)
-		}
-		return out
-	default:
-		return value
-	}
+	return withSteps(manifest.DeepCopy(value), steps, f)
 }
 
 // withSteps may change value.
@@ -50,7 +31,7 @@ func withSteps(value any, steps []diff.Step, f Field) (any, error) {
 	case len(steps) == 0 && f.Action == diff.Order:
 		return ordered(value, f.Value)
 	case len(steps) == 0:
-		return clone(f.Value), nil
+		return manifest.DeepCopy(f.Value), nil
 	case steps[0].Selector != "":
 		return withEntry(value, steps, f)
 	}
@@ -88,7 +69,7 @@ func withEntry(value any, steps []diff.Step, f Field) (any, error) {
 		case f.Action == diff.Remove:
 			return value, nil
 		case len(steps) == 1 && !strings.HasPrefix(selector, "[="):
-			return append(list, clone(f.Value)), nil
+			return append(list, manifest.DeepCopy(f.Value)), nil
 		case len(steps) == 1:
 			return append(list, f.Value), nil
 		case !ok:
