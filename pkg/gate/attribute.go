@@ -213,7 +213,7 @@ func (c *comparison) admission(key manifest.Key, then, now []plan.AdmissionValue
 // elsewhere is an object that changes as approved, but was bound as a whole.
 func (c *comparison) elsewhere(is plan.Change) {
 	key := is.Body.Key()
-	o, then := c.observed[key], members(c.before[key])
+	o, then := c.observed[key], c.before[key]
 	found := len(c.out)
 	for _, t := range diff.Objects(then, diff.Clean(o.Live, o.StatusSubresource), nil, o.Schema) {
 		if !alike(t.Old, t.New) {

@@ -25,7 +25,7 @@ type comparison struct {
 	version           int        // of the policy, then
 	policyThen        *policy.Policy
 	policy            *policy.Policy
-	before            map[manifest.Key]any              // LIVE, then, of what was to change
+	before            map[manifest.Key]map[string]any   // LIVE, then, of what was to change
 	observed          map[manifest.Key]plan.Observation // of now
 	out               []Stale
 }

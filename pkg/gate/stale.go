@@ -9,7 +9,6 @@ import (
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/policy"
-	"github.com/changeward/changeward/state"
 )
 
 // Causes why an approved plan is not the current one. They are API: in JSON
@@ -126,17 +125,14 @@ func (r *run) compare(earlier *Request, approved *plan.Plan, before []byte, vers
 	c := &comparison{approved: approved, current: r.in.Plan, then: earlier.Header, now: now, since: earlier.Created,
 		version: version, policy: r.ledger.policy,
 		rendered: now.Revision != "" && now.Revision == earlier.Header.Revision && slices.Equal(now.Sources, earlier.Header.Sources),
-		before:   map[manifest.Key]any{}, observed: map[manifest.Key]plan.Observation{}}
+		before:   map[manifest.Key]map[string]any{}, observed: map[manifest.Key]plan.Observation{}}
 	if version > 0 {
 		if p, err := policy.Parse([]byte(r.ledger.policies[version-1].Predicate.Source)); err == nil {
 			c.policyThen = p
 		}
 	}
-	var priors []plan.Prior
-	if state.DecodeStrict(before, &priors) == nil { // it is for this explanation only
-		for _, p := range priors {
-			c.before[manifest.Key{Group: p.Group, Kind: p.Kind, Namespace: p.Namespace, Name: p.Name}] = p.Object
-		}
+	if priors, err := plan.Priors(before); err == nil { // it is for this explanation only
+		c.before = priors
 	}
 	for _, o := range r.in.Observations {
 		c.observed[o.Object.Key()] = o

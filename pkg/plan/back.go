@@ -1,13 +1,11 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/changeward/changeward/pkg/diff"
 	"github.com/changeward/changeward/pkg/manifest"
-	"github.com/changeward/changeward/state"
 )
 
 // Back is the way back from a plan that was applied.
@@ -24,11 +22,9 @@ type Back struct {
 // WayBack works out what leads back from a plan to its recorded before-state.
 func WayBack(p *Plan, before []byte) (Back, error) {
 	back := Back{priors: map[manifest.Key]Prior{}}
-	var priors []Prior
-	if before != nil {
-		if err := state.DecodeStrict(before, &priors); err != nil {
-			return back, fmt.Errorf("before-state: %w", err)
-		}
+	priors, err := readPriors(before)
+	if err != nil {
+		return back, err
 	}
 	for _, prior := range priors {
 		prior.Object = thaw(prior.Object)

@@ -54,16 +54,23 @@ func Before(p *Plan, observations []Observation, removals ...Removal) ([]byte, e
 // Priors reads a before-state: the objects of a plan as they were. An error
 // means that it is none; no bytes hold nothing.
 func Priors(before []byte) (map[manifest.Key]map[string]any, error) {
+	priors, err := readPriors(before)
+	if err != nil {
+		return nil, err
+	}
 	out := map[manifest.Key]map[string]any{}
-	var priors []Prior
-	if before == nil {
-		return out, nil
-	}
-	if err := state.DecodeStrict(before, &priors); err != nil {
-		return nil, fmt.Errorf("before-state: %w", err)
-	}
 	for _, p := range priors {
 		out[p.key()], _ = p.Object.(map[string]any)
 	}
 	return out, nil
+}
+
+func readPriors(before []byte) (priors []Prior, err error) {
+	if before == nil {
+		return nil, nil
+	}
+	if err := state.DecodeStrict(before, &priors); err != nil {
+		return nil, fmt.Errorf("before-state: %w", err)
+	}
+	return priors, nil
 }
