@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/changeward/changeward/pkg/drift"
-	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/manifest"
 	"github.com/changeward/changeward/pkg/plan"
@@ -34,10 +33,9 @@ type DriftOptions struct {
 
 // drifting looks at direct changes.
 type drifting struct {
+	looker
 	session *Session
 	options DriftOptions
-	kinds   *dryrun.Kinds
-	masker  manifest.Masker
 	applied map[string]*applied // by owner; "" is the folder
 }
 
@@ -47,10 +45,7 @@ func (s *Session) Drift(ctx context.Context, options DriftOptions) (*render.Drif
 	d := &drifting{session: s, options: options, applied: map[string]*applied{}}
 	out := &render.Drifted{}
 	var err error
-	if d.kinds, err = s.Client.Kinds(ctx); err != nil {
-		return nil, err
-	}
-	if d.masker, err = s.Masker(ctx); err != nil {
+	if d.looker, err = s.looker(ctx); err != nil {
 		return nil, err
 	}
 	if out.Now, err = s.Gate.Store.Now(ctx); err != nil {
@@ -81,17 +76,16 @@ func (d *drifting) request(ctx context.Context, request gate.Request, out *rende
 		return err
 	}
 	written := writtenAt(request)
-	var all []drift.Change
+	var bodies []plan.Body
 	for _, c := range stored.Changes {
-		since, wrote := written[c.Body.Key()]
-		if !wrote || c.Body.Operation == plan.Hook || !d.options.Settle && !d.wanted(c.Body.Namespace) {
-			continue
+		_, wrote := written[c.Body.Key()]
+		if wrote && c.Body.Operation != plan.Hook && (d.options.Settle || d.wanted(c.Body.Namespace)) {
+			bodies = append(bodies, c.Body)
 		}
-		change, err := d.judge(ctx, c.Body, since, priors[c.Body.Key()])
-		if err != nil {
-			return err
-		}
-		all = append(all, change)
+	}
+	all, err := d.judge(ctx, bodies, written, priors)
+	if err != nil {
+		return err
 	}
 	settled := d.options.Settle && drift.Settled(all)
 	if settled {
@@ -128,29 +122,35 @@ func writtenAt(request gate.Request) map[manifest.Key]time.Time {
 	return out
 }
 
-// judge looks at one object, and at what its owner applied last. Of an object
-// that is gone, the one from before tells the owner.
-func (d *drifting) judge(ctx context.Context, body plan.Body, since time.Time, prior map[string]any) (drift.Change, error) {
-	key := body.Key()
-	live, failure := d.session.Client.Look(ctx, d.kinds, d.masker, body.Version, key)
-	secret := key.Group == "" && key.Kind == "Secret"
-	switch {
-	case secret && (d.masker.Unbound || failure != nil && failure.Reason == plan.ReasonForbidden):
-		return drift.Change{Key: key, Version: body.Version, Operation: body.Operation, Since: since, State: drift.Unreconciled,
-			Why: "whether the cluster still has it is not known: you may read neither Secrets nor the key that compares their values"}, nil
-	case failure != nil && failure.Reason != plan.ReasonUnknownKind:
-		return drift.Change{}, Fail(failure.Reason, fmt.Errorf("read %s: %s", key, failure.Message))
-	}
-	claimed := live.Object
-	if claimed == nil {
-		claimed = prior
-	}
-	git, err := d.gitOf(ctx, claimed)
+// judge looks at the objects of changes, and at what their owners applied last.
+func (d *drifting) judge(ctx context.Context, bodies []plan.Body, written map[manifest.Key]time.Time, priors map[manifest.Key]map[string]any) ([]drift.Change, error) {
+	looks, err := d.at(ctx, bodies)
 	if err != nil {
-		return drift.Change{}, err
+		return nil, err
 	}
-	if git == nil {
-		return drift.Judge(body, since, live, nil), nil
+	owners, err := d.owners(ctx, bodies, looks, priors)
+	if err != nil {
+		return nil, err
 	}
-	return drift.Judge(body, since, live, &git.Applied), nil
+	var all []drift.Change
+	for i, body := range bodies {
+		key, failure := body.Key(), looks[i].failure
+		since := written[key]
+		switch {
+		case isSecret(key) && (d.masker.Unbound || failure != nil && failure.Reason == plan.ReasonForbidden):
+			all = append(all, drift.Change{Key: key, Version: body.Version, Operation: body.Operation, Since: since, State: drift.Unreconciled,
+				Why: "whether the cluster still has it is not known: you may read neither Secrets nor the key that compares their values"})
+			continue
+		case failure != nil && failure.Reason != plan.ReasonUnknownKind:
+			return nil, unread(key, failure)
+		}
+		git, err := d.gitOf(ctx, owners[i])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, drift.Judge(body, since, looks[i].Sight, git.orNil()))
+	}
+	return all, nil
 }
+
+func isSecret(key manifest.Key) bool { return key.Group == "" && key.Kind == "Secret" }

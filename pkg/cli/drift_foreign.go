@@ -9,6 +9,7 @@ import (
 	"github.com/changeward/changeward/pkg/drift"
 	"github.com/changeward/changeward/pkg/gitops"
 	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/render"
 )
 
@@ -20,29 +21,25 @@ func (d *drifting) foreign(ctx context.Context, out *render.Drifted) error {
 		return err
 	}
 	for _, ref := range refs {
-		owner, err := gitops.Find(ctx, d.reader(), ref)
-		if err != nil {
-			out.Unseen = append(out.Unseen, err.Error())
+		git, err := d.known(ctx, ref)
+		switch {
+		case err != nil:
+			return err
+		case git.owner == nil:
+			out.Unseen = append(out.Unseen, git.Unknown)
 			continue
 		}
-		git, err := d.known(ctx, ref)
+		bodies := d.listed(git.owner.Inventory)
+		looks, err := d.at(ctx, bodies)
 		if err != nil {
 			return err
 		}
-		for _, key := range sortedObjects(owner.Inventory) {
-			if !d.wanted(key.Namespace) {
+		for i, body := range bodies {
+			if failure := looks[i].failure; failure != nil {
+				out.Unseen = append(out.Unseen, fmt.Sprintf("%s of %s was not looked at: %s", body.Key(), ref, failure.Message))
 				continue
 			}
-			version := d.kinds.Preferred(key.Group, key.Kind)
-			live, failure := d.session.Client.Look(ctx, d.kinds, d.masker, version, key)
-			if failure != nil {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				out.Unseen = append(out.Unseen, fmt.Sprintf("%s of %s was not looked at: %s", key, ref, failure.Message))
-				continue
-			}
-			for _, c := range drift.Foreign(key, version, live, &git.Applied) {
+			for _, c := range drift.Foreign(body.Key(), body.Version, looks[i].Sight, &git.Applied) {
 				out.Changes = append(out.Changes, render.DirectChange{Change: c})
 			}
 		}
@@ -50,12 +47,16 @@ func (d *drifting) foreign(ctx context.Context, out *render.Drifted) error {
 	return nil
 }
 
-// sortedObjects are the keys of an inventory, in one order.
-func sortedObjects(inventory map[manifest.Key]string) []manifest.Key {
-	var keys []manifest.Key
+// listed are the wanted objects of an inventory, in one order, each as the
+// server prefers it.
+func (d *drifting) listed(inventory map[manifest.Key]string) []plan.Body {
+	var bodies []plan.Body
 	for key := range inventory {
-		keys = append(keys, key)
+		if d.wanted(key.Namespace) {
+			bodies = append(bodies, plan.Body{Group: key.Group, Version: d.kinds.Preferred(key.Group, key.Kind), Kind: key.Kind,
+				Namespace: key.Namespace, Name: key.Name})
+		}
 	}
-	slices.SortFunc(keys, func(a, b manifest.Key) int { return strings.Compare(a.String(), b.String()) })
-	return keys
+	slices.SortFunc(bodies, func(a, b plan.Body) int { return strings.Compare(a.Key().String(), b.Key().String()) })
+	return bodies
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/changeward/changeward/pkg/apply"
 	"github.com/changeward/changeward/pkg/drift"
-	"github.com/changeward/changeward/pkg/dryrun"
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/gitops"
 	"github.com/changeward/changeward/pkg/manifest"
@@ -24,24 +23,43 @@ import (
 // applied is what an owner, or whoever applies the folder, applied last.
 type applied struct {
 	drift.Applied
-	manager string                          // field manager of the owner; "" without one
+	owner   *gitops.Owner                   // nil without one, or where it cannot be read
 	desired map[manifest.Key]map[string]any // as they are sent
 }
 
-// gitOf is what applies an object; nil where nobody does.
-func (d *drifting) gitOf(ctx context.Context, object map[string]any) (*applied, error) {
-	ref := gitops.Ref{}
-	if object != nil {
-		seen := []plan.Observation{{Live: object}}
-		if err := gitops.Attribute(ctx, d.reader(), seen, nil); err != nil {
-			return nil, err
+// orNil is what the judge takes: nil for nobody.
+func (a *applied) orNil() *drift.Applied {
+	if a == nil {
+		return nil
+	}
+	return &a.Applied
+}
+
+// owners are who keeps each object, the zero value for nobody. Of an object that
+// is gone, the one from before tells.
+func (d *drifting) owners(ctx context.Context, bodies []plan.Body, looks []look, priors map[manifest.Key]map[string]any) ([]gitops.Ref, error) {
+	seen := make([]plan.Observation, len(bodies))
+	for i, body := range bodies {
+		if seen[i].Live = looks[i].Object; seen[i].Live == nil && looks[i].gone() {
+			seen[i].Live = priors[body.Key()]
 		}
-		for _, owner := range seen[0].Owners {
-			if owner.Verified || ref == (gitops.Ref{}) {
-				ref = refOf(owner.Name)
+	}
+	if err := gitops.Attribute(ctx, d.reader(), seen, nil); err != nil {
+		return nil, err
+	}
+	refs := make([]gitops.Ref, len(bodies))
+	for i := range seen {
+		for _, owner := range seen[i].Owners {
+			if owner.Verified || refs[i] == (gitops.Ref{}) {
+				refs[i] = gitops.RefOf(owner)
 			}
 		}
 	}
+	return refs, nil
+}
+
+// gitOf is what an owner applied last; nil where nobody applies.
+func (d *drifting) gitOf(ctx context.Context, ref gitops.Ref) (*applied, error) {
 	if ref == (gitops.Ref{}) && d.options.Dir == "" {
 		return nil, nil
 	}
@@ -59,19 +77,6 @@ func (d *drifting) known(ctx context.Context, ref gitops.Ref) (*applied, error) 
 		d.applied[ref.String()] = git
 	}
 	return git, nil
-}
-
-func (d *drifting) reader() dryrun.Reader {
-	return dryrun.Reader{Client: d.session.Client, Kinds: d.kinds}
-}
-
-// refOf reads an owner as Attribute names it.
-func refOf(name string) gitops.Ref {
-	parts := strings.Split(name, "/")
-	if len(parts) != 3 {
-		return gitops.Ref{}
-	}
-	return gitops.Ref{Kind: parts[0], Namespace: parts[1], Name: parts[2]}
 }
 
 // read renders what an owner applied last: from its source, or from the folder,
@@ -92,7 +97,7 @@ func (d *drifting) read(ctx context.Context, ref gitops.Ref) (*applied, error) {
 		git.Unknown = err.Error()
 		return git, ctx.Err()
 	}
-	git.manager = owner.Applier.Manager
+	git.owner = owner
 	if d.options.Next && owner.Flux != nil {
 		return git, d.next(ctx, git, ref)
 	}
@@ -169,10 +174,10 @@ func (d *drifting) settle(ctx context.Context, request gate.Request, changes []d
 		}
 		outcome.Revision = c.Revision
 		git := d.applied[c.Owner]
-		if git == nil || git.manager == "" || c.Operation == plan.Delete {
+		if git == nil || git.owner == nil || c.Operation == plan.Delete {
 			continue
 		}
-		if _, err := writer.HandOver(ctx, d.kinds.Path(c.Version, c.Key), git.manager, git.desired[c.Key]); err != nil {
+		if _, err := writer.HandOver(ctx, d.kinds.Path(c.Version, c.Key), git.owner.Applier.Manager, git.desired[c.Key]); err != nil {
 			return fmt.Errorf("pass %s to %s: %w", c.Key, c.Owner, err)
 		}
 	}

@@ -2,19 +2,13 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/changeward/changeward/pkg/gate"
 	"github.com/changeward/changeward/pkg/plan"
 	"github.com/changeward/changeward/pkg/render"
 	"github.com/changeward/changeward/state"
 )
-
-// looksAtOnce is how many objects are read at the same time.
-const looksAtOnce = 16
 
 // Verify compares live objects with what a request was approved to make of
 // them. It only looks; Mark records what it found.
@@ -38,29 +32,28 @@ func (s *Session) Verify(ctx context.Context, request gate.Request) (*render.Ver
 // what the plan would have made of it. Objects that cannot be read are an error:
 // nothing can be said then.
 func (s *Session) Compare(ctx context.Context, p *plan.Plan) ([]render.Compared, error) {
-	kinds, err := s.Client.Kinds(ctx)
-	if err != nil {
-		return nil, err
-	}
-	masker, err := s.Masker(ctx)
+	l, err := s.looker(ctx)
 	if err != nil {
 		return nil, err
 	}
 	changes := slices.DeleteFunc(slices.Clone(p.Changes), func(c plan.Change) bool { return c.Body.Operation == plan.Hook })
-	out := make([]render.Compared, len(changes))
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(looksAtOnce)
+	bodies := make([]plan.Body, len(changes))
 	for i, c := range changes {
-		group.Go(func() error {
-			seen, failure := s.Client.Look(inner, kinds, masker, c.Body.Version, c.Body.Key())
-			if failure != nil && !(c.Body.Operation == plan.Delete && failure.Reason == plan.ReasonUnknownKind) {
-				return Fail(failure.Reason, fmt.Errorf("read %s: %s", c.Body.Key(), failure.Message))
-			}
-			out[i] = render.Compared{Change: c, Differences: plan.Differences(c.Body, seen)}
-			return nil
-		})
+		bodies[i] = c.Body
 	}
-	return out, group.Wait()
+	looks, err := l.at(ctx, bodies)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]render.Compared, len(changes))
+	for i, c := range changes {
+		failure := looks[i].failure
+		if failure != nil && !(c.Body.Operation == plan.Delete && failure.Reason == plan.ReasonUnknownKind) {
+			return nil, unread(c.Body.Key(), failure)
+		}
+		out[i] = render.Compared{Change: c, Differences: plan.Differences(c.Body, looks[i].Sight)}
+	}
+	return out, nil
 }
 
 // resultOf sums up a comparison. Where nothing was applied yet, and all is as

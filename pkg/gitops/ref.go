@@ -7,6 +7,7 @@ import (
 	"github.com/changeward/changeward/pkg/gitops/argocd"
 	"github.com/changeward/changeward/pkg/gitops/flux"
 	"github.com/changeward/changeward/pkg/manifest"
+	"github.com/changeward/changeward/pkg/plan"
 )
 
 // Kinds of owners, as people write them.
@@ -37,6 +38,15 @@ func ParseRef(text string) (Ref, error) {
 		return Ref{}, fmt.Errorf("owner %q: plans are made for a kustomization or an application, not for a %s", text, parts[0])
 	}
 	return ref, nil
+}
+
+// RefOf is an owner as Attribute names it, the zero value for no such name.
+func RefOf(owner plan.Owner) Ref {
+	parts := strings.Split(owner.Name, "/")
+	if len(parts) != 3 {
+		return Ref{}
+	}
+	return Ref{Kind: parts[0], Namespace: parts[1], Name: parts[2]}
 }
 
 // String is kustomization/NAMESPACE/NAME, "" for none.
