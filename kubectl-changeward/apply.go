@@ -100,9 +100,11 @@ func (o *applyOptions) run(ctx context.Context, args []string) error {
 	}
 	only := ""
 	if len(args) > 0 {
-		if only, err = o.find(ctx, session, args[0]); err != nil {
+		request, err := session.Find(ctx, args[0])
+		if err != nil {
 			return err
 		}
+		only = request.ID
 	}
 	applied, err := session.RunDirect(ctx, cli.Direct{Keys: o.direct.keys, NoWait: o.direct.noWait, Timeout: o.direct.timeout, Only: only,
 		Plan: func(ctx context.Context) (*cli.Planned, error) { return session.Plan(ctx, o.input) },
@@ -112,16 +114,6 @@ func (o *applyOptions) run(ctx context.Context, args []string) error {
 			return header
 		}})
 	return finish(ctx, o.streams, o.output, applied, err, "run the apply again")
-}
-
-// find is the id of the request that was named.
-func (o *applyOptions) find(ctx context.Context, session *cli.Session, ref string) (string, error) {
-	ledger, err := session.Gate.Load(ctx)
-	if err != nil {
-		return "", err
-	}
-	request, err := ledger.Find(ref)
-	return request.ID, err
 }
 
 // finish prints how far a direct apply came, and turns it into an exit code.

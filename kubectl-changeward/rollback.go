@@ -60,11 +60,7 @@ func (o *rollbackOptions) run(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	ledger, err := session.Gate.Load(ctx)
-	if err != nil {
-		return err
-	}
-	request, err := ledger.Find(ref)
+	request, err := session.Find(ctx, ref)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func newVerify(streams cli.Streams, cluster *cli.ClusterFlags) *cobra.Command {
 }
 
 func (o *verifyOptions) run(ctx context.Context, ref string) error {
-	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords)
+	session, err := cli.Connect(ctx, o.cluster, o.streams, cli.NeedsRecords, ref)
 	if err != nil {
 		return err
 	}

@@ -179,6 +179,16 @@ func (s *Session) load(ctx context.Context, need Need) error {
 // Reload reads the records anew.
 func (s *Session) Reload(ctx context.Context) error { return s.load(ctx, NeedsRecords) }
 
+// Find reads one change request, named as for Ledger.Find, where the records
+// that Connect read are not about it.
+func (s *Session) Find(ctx context.Context, ref string) (gate.Request, error) {
+	ledger, err := s.Gate.LoadAbout(ctx, ref)
+	if err != nil {
+		return gate.Request{}, err
+	}
+	return ledger.Find(ref)
+}
+
 // Asker of the session's streams.
 func (s *Session) Asker() *Asker { return s.asker }
 
