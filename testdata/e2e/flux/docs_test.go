@@ -10,18 +10,14 @@ import (
 	"gotest.tools/v3/assert"
 
 	"github.com/changeward/changeward/pkg/kubetest"
+	"github.com/changeward/changeward/testdata/e2e/parts"
 	"github.com/changeward/changeward/testdata/e2e/parts/flux"
 )
 
 // documented are the commands of docs/flux.md, block by block.
 func documented(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "flux.md"))
-	assert.NilError(t, err)
-	var out []string
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		out = append(out, block[1])
-	}
+	out := parts.Commands(t, "flux.md")
 	assert.Equal(t, len(out), 3)
 	return out
 }

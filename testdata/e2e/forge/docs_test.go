@@ -9,6 +9,8 @@ import (
 
 	"gotest.tools/v3/assert"
 	"gotest.tools/v3/icmd"
+
+	"github.com/changeward/changeward/testdata/e2e/parts"
 )
 
 // documented are the blocks of docs/direct-changes.md, in its order.
@@ -18,12 +20,7 @@ type documented struct {
 
 func read(t *testing.T) documented {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "direct-changes.md"))
-	assert.NilError(t, err)
-	var all []string
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)\n```").FindAllStringSubmatch(string(text), -1) {
-		all = append(all, block[1])
-	}
+	all := parts.Commands(t, "direct-changes.md")
 	assert.Equal(t, len(all), 8)
 	return documented{all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7]}
 }
